@@ -1,12 +1,15 @@
 //! Writes the pages of sample profiles: `cargo run -p sysdyno-report --example sample_profile -- FOLDER`.
 
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
 #[path = "../tests/fixture/profile.rs"]
 mod profile;
 
 use std::path::PathBuf;
 use sysdyno_record::manifest::Tool;
 use sysdyno_record::units::WallNs;
-use sysdyno_report::html::{ProfileMade, render_profile};
+use sysdyno_report::ReportInput;
+use sysdyno_report::html::{ProfileMade, render, render_profile};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder: PathBuf = std::env::args_os().nth(1).ok_or("name the folder to write to")?.into();
@@ -21,5 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, (profile, summary)) in samples {
         std::fs::write(folder.join(format!("{name}.html")), render_profile(&profile, &summary, &made))?;
     }
+    let (record, [measured, low]) = (fixture::SampleRecord::run(), profile::under_load());
+    let input = ReportInput { profile: Some(&measured), profile_low: Some(&low), ..record.input() };
+    std::fs::write(folder.join("searched.html"), render(&input))?;
     Ok(())
 }

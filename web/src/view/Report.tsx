@@ -4,6 +4,7 @@ import type { Run } from "../record/decode.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
 import { servicesOf } from "../record/services.ts";
 import { settingsOf } from "../record/settings.ts";
+import type { Payload } from "../record/types.ts";
 import { Answer } from "./Answer.tsx";
 import { Capacity } from "./Capacity.tsx";
 import { Findings } from "./Findings.tsx";
@@ -37,7 +38,7 @@ function partsOf(run: Run): Part[] {
     settingsOf(run.payload.events).length > 0 && { id: "settings", short: "Settings", title: "Settings during the load", body: <Settings run={run} /> },
     servicesOf(run.payload.events, analysis.shown_trial).length > 0 && { id: "services", short: "Services", title: "Counters of the services", body: <Services run={run} /> },
     analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
-    run.payload.profile !== undefined && { id: "profile", short: "Profile", title: "Where the CPU time goes", body: <Profiled profile={run.payload.profile} low={run.payload.profile_low} /> },
+    run.payload.profile !== undefined && { id: "profile", short: "Profile", title: "Where the CPU time goes", body: <Profiled profile={run.payload.profile} low={run.payload.profile_low} server={serverOf(run.payload.events)} /> },
     { id: "timeline", short: "Timeline", title: "Timeline of all counters", body: <Timeline run={run} /> },
     { id: "requests", short: "Requests", title: "Requests", body: <Requests run={run} /> },
     { id: "machine", short: "Machine", title: "Machine", body: <Machine facts={run.payload.facts} /> },
@@ -52,4 +53,9 @@ export function Report({ run }: { run: Run }) {
   const { manifest, plan } = run.payload;
   const subject = loadOf(plan)?.target.url ?? manifest.id;
   return <RunFrame manifest={manifest} subject={subject} answer={<Answer run={run} />} parts={partsOf(run)} />;
+}
+
+/** Names of the processes that serve the load. */
+function serverOf(events: Payload["events"]): ReadonlySet<string> {
+  return new Set(events.flatMap(({ event }) => (event.kind === "watched" && event.role === "target" ? [event.command] : [])));
 }

@@ -17,7 +17,7 @@ import { canBeRead } from "./everywhere.ts";
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const VARIANTS = ["ordinary", "waits", "hostile"] as const;
-type Variant = (typeof VARIANTS)[number];
+type Variant = (typeof VARIANTS)[number] | "searched";
 
 let browser: Browser;
 let folder: string;
@@ -106,6 +106,23 @@ describe("profile", { skip: skipWithout(hasChromium, "profile", "chromium") }, (
     await page.waitForSelector(".flame-box.found");
     assert.match(await page.locator(".flame-found").innerText(), /^51\.5% of the stacks contain “TCP_send”$/);
     await page.context().close();
+  });
+
+  test("shows what a response takes more at capacity than at a low load", async () => {
+    for (const viewport of [DESK, PHONE]) {
+      const { page, noise } = await open("searched", { viewport });
+      await page.getByLabel("Difference per response").check();
+      const label = (name: string) => page.locator(".flame-box", { hasText: name }).first().getAttribute("aria-label");
+      assert.match((await label("tcp_sendmsg")) ?? "", /^\+ tcp_sendmsg/);
+      assert.match((await label("net_rx_action")) ?? "", /^net_rx_action/);
+      assert.deepEqual(await page.locator(".functions tbody th").allInnerTexts(), ["tcp_sendmsg"]);
+      await page.getByLabel("At a fifth of it").check();
+      assert.match(await page.locator("#profile p").first().innerText(), /8,000 responses/);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= viewport.width, `${width}`);
+      assert.deepEqual([await violations(page), noise], [[], []]);
+      await page.context().close();
+    }
   });
 
   test("shows one program alone", async () => {

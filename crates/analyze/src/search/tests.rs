@@ -45,6 +45,21 @@ fn check(world: World, width_ratio: f64) {
 }
 
 #[test]
+fn the_highest_load_that_met_the_objective_can_be_repeated_and_lowered() {
+    let world = World::quiet(Model::Queue { capacity_hz: 5000.0, floor_ns: 10e6 });
+    let search = search(&world, &run_plan(1));
+    let met = search.outcomes().iter().filter(|outcome| outcome.judgement == Judgement::Pass);
+    let highest_hz = met.filter_map(|outcome| outcome.offered_hz).fold(0.0, f64::max);
+    let highest = search.highest_met().expect("a rate met it");
+    assert_eq!(highest.rate_hz, Some(highest_hz));
+    let low = highest.scaled(0.2);
+    assert_eq!((low.rate_hz, low.connections), (Some(highest_hz * 0.2), highest.connections));
+    let closed = TrialRequest { rate_hz: None, connections: 8, ..highest };
+    assert_eq!([0.2, 0.01].map(|ratio| closed.scaled(ratio).connections), [2, 1]);
+    assert_eq!(Search::new(&run_plan(1)).highest_met(), None);
+}
+
+#[test]
 fn the_interval_holds_the_capacity_of_a_queue() {
     for (floor_ns, noise, width_ratio) in
         [(1e6, 0.1, 0.12), (5e6, 0.1, 0.08), (10e6, 0.05, 0.05), (10e6, 0.2, 0.25)]

@@ -194,8 +194,8 @@ pub struct RunArgs {
     pub fence: FenceOptions,
     #[command(flatten)]
     pub probe: ProbeOptions,
-    /// Send the highest load that met the objective once more after the search, and a fifth of it, each for at most 10s,
-    /// and profile this host meanwhile: flame graphs of both, and what differs per response, in the report
+    /// Send the highest load that met the objective once more after the search, and a fifth of it, each for 10s, and
+    /// profile this host meanwhile: flame graphs of both, and what differs per response, in the report
     #[arg(long)]
     pub profile: bool,
     #[command(flatten)]

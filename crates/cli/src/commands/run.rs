@@ -41,6 +41,11 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let profile = args.profile.then(|| profile_request(&draft.draft.servers)).transpose()?;
+    if profile.is_some() {
+        ui.note(
+            "afterwards, the highest load that met the objective, and a fifth of it, 10 s each, for profiles",
+        );
+    }
     let BaseDraft { target, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;

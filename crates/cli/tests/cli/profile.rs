@@ -251,6 +251,28 @@ fn a_profiled_load_measures_without_the_profiler_and_has_a_flame_graph() {
 }
 
 #[test]
+fn a_profiled_search_has_the_stacks_of_its_highest_load_and_of_a_fifth() {
+    if !can_profile("a_profiled_search_has_the_stacks_of_its_highest_load_and_of_a_fifth", &[]) {
+        return;
+    }
+    let target = Target::start(&[]);
+    let program = Program::new();
+    let search = ["run", target.url(), "--profile", "--effort", "quick", "--max-rate", "500/s", "--json"];
+    let outcome = program.run(search);
+    let folder = program.run_folder().expect("a run was recorded");
+    let responses = |name: &str| -> u64 {
+        let text = std::fs::read_to_string(folder.join(name)).expect("was written");
+        let taken: Value = serde_json::from_str(&text).expect("is JSON");
+        assert!(taken["counts"]["samples_count"].as_u64() > Some(0), "{name}: {outcome}");
+        taken["requests_count"].as_u64().expect("the load was counted")
+    };
+    let (measured, low) = (responses("profile.json"), responses("profile-low.json"));
+    assert!(low > 0 && low < measured / 2, "{low} of {measured}: {outcome}");
+    let page = std::fs::read_to_string(folder.join("report.html")).expect("was written");
+    assert!(page.contains("\"profile_low\":{\"kind\":\"on-cpu\""), "{outcome}");
+}
+
+#[test]
 fn a_load_that_changes_is_not_profiled() {
     let outcome =
         Program::new().run(["load", "http://127.0.0.1:1/", "--profile", "--steps", "10/s,20/s", "-d", "1s"]);

@@ -7,8 +7,8 @@ use super::trial::Trial;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
     MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
-    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
-    SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL, SERVER,
+    SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -296,10 +296,7 @@ pub(super) fn read_intervals(reader: &mut FolderReader<'_>) -> Result<Vec<Interv
 }
 
 /// A profile whose indices lead nowhere is damage, as a file that is cut off.
-fn read_profile(
-    reader: &mut FolderReader<'_>,
-    name: &'static str,
-) -> Result<Option<Profile>, RecordError> {
+fn read_profile(reader: &mut FolderReader<'_>, name: &'static str) -> Result<Option<Profile>, RecordError> {
     let profile: Option<Profile> = reader.document(name)?;
     if profile.as_ref().is_some_and(|profile| !profile.is_sound()) {
         reader.damage.push(format!("'{name}' has stacks of unknown processes or frames"));

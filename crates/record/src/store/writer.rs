@@ -7,8 +7,8 @@ use super::readings_log::ReadingsLog;
 use super::verify::{self, document, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS,
-    TRY_LINES, WORK, redact,
+    PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL,
+    TRIALS, TRY_LINES, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;

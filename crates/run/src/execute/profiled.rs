@@ -10,7 +10,7 @@ use crate::profiling::{ProfileRequest, take_profile};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
-use sysdyno_analyze::search::Search;
+use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_profile::ProfileError;
 use sysdyno_record::event::EventKind;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
@@ -58,7 +58,8 @@ impl Bench<'_, '_> {
             return self.warn("no trial met the objective".into());
         };
         for (load, ratio) in [(ProfiledLoad::Measured, 1.0), (ProfiledLoad::Low, LOW_RATIO)] {
-            self.profile(load, &trial_plan(plan, &highest.scaled(ratio)), request)?;
+            let repeated = TrialRequest { window: PROFILE_MAX, ..highest.scaled(ratio) };
+            self.profile(load, &trial_plan(plan, &repeated), request)?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ export function ChangedFunctions({ profile, before }: { profile: Profile; before
   const changed = changedFunctions(profile, before);
   if (changed.length === 0) return <p>No function differs by more than chance.</p>;
   return (
-    <Table label="Functions that differ" heads={[{ number: "difference" }, { number: "self" }, { number: "before" }, "function", "program"]} class="functions">
+    <Table label="Functions that differ" heads={[{ number: "difference" }, { number: "self" }, { number: "before" }, "function", "program"]} class="functions" stacks>
       {changed.slice(0, FUNCTIONS_MAX).map(({ name, object, program, self, before: was }) => (
         <tr key={`${program} ${object} ${name}`}>
           <td class="number">{`${self < was ? "−" : "+"}${duration(Math.abs(self - was))}`}</td>

@@ -11,10 +11,12 @@ interface FlameGraphProps {
   /** A profile of the same kind; colors then tell what differs from it per response. */
   before?: Profile | undefined;
   programs: readonly { name: string; ratio: number }[];
+  /** The program that is shown at first; all without one. */
+  first?: string | undefined;
 }
 
-export function FlameGraph({ profile, before, programs }: FlameGraphProps) {
-  const [program, setProgram] = useState<string | null>(null);
+export function FlameGraph({ profile, before, programs, first }: FlameGraphProps) {
+  const [program, setProgram] = useState<string | null>(first ?? null);
   const [search, setSearch] = useState("");
   const root = useMemo(() => (before ? differenceTree(profile, before, program) : flameTree(profile, program)), [profile, before, program]);
   const [zoomed, setZoomed] = useState<FlameNode | null>(null);

@@ -18,7 +18,14 @@ const NAMES: readonly [Shown, string][] = [
   ["difference", "Difference per response"],
 ];
 
-export function Profiled({ profile, low }: { profile: Profile; low?: Profile | undefined }) {
+interface ProfiledProps {
+  profile: Profile;
+  low?: Profile | undefined;
+  /** Names of the server's processes. */
+  server: ReadonlySet<string>;
+}
+
+export function Profiled({ profile, low, server }: ProfiledProps) {
   const [shown, setShown] = useState<Shown>("measured");
   if (!low) return <Single profile={profile} sentence={once("the same load was sent once more", profile)} />;
   return (
@@ -36,7 +43,7 @@ export function Profiled({ profile, low }: { profile: Profile; low?: Profile | u
       {shown === "difference" && (
         <>
           <p>{prose("Frames are as wide as what a response takes at the highest load. Their colors tell what it takes more or less than at a fifth of that load: caches that no longer hold, locks, queues.")}</p>
-          <FlameGraph profile={profile} before={low} programs={programsOf(profile)} />
+          <FlameGraph profile={profile} before={low} programs={programsOf(profile)} first={programsOf(profile).find(({ name }) => server.has(name))?.name} />
           <h3>Functions that differ, per response</h3>
           <ChangedFunctions profile={profile} before={low} />
         </>
