@@ -6,6 +6,7 @@
 //! All times are those of `CLOCK_MONOTONIC`, so that they fit those of the load.
 
 use crate::ProfileError;
+use crate::registers;
 use crate::sys::{self, PerfRing, bindings as abi};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
@@ -13,9 +14,19 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use sysdyno_record::profile::ProfileKind;
 
-/// Data of a ring. Unit: bytes. Samples of a CPU at 99 Hz take about 40 KB a second; switches, up to some 50 MB.
-const ON_CPU_BYTES: usize = 1 << 19;
+/// Data of a ring. Unit: bytes. Switches of a CPU take up to some 50 MB a second, without a copy of any stack.
 const OFF_CPU_BYTES: usize = 1 << 23;
+
+/// What is copied of a program's stack at most, and what all copies of a CPU may take each second. Unit: bytes.
+const STACK_MAX: u32 = 16 << 10;
+const STACKS_SECOND_MAX: u32 = 16 << 20;
+
+/// A sample without its copy: 127 frames, registers, and header. Unit: bytes.
+const CHAIN_BYTES: u32 = 1_200;
+
+/// Smallest and largest ring of samples. Unit: bytes.
+const ON_CPU_MIN: usize = 1 << 19;
+const ON_CPU_MAX: usize = 1 << 24;
 
 /// An event of one CPU and its ring.
 pub(crate) struct CpuEvent {
@@ -29,7 +40,7 @@ impl CpuEvent {
     /// Opens the event of a kind, without starting it.
     pub(crate) fn open(kind: ProfileKind, rate_hz: u32, cpu: u32) -> Result<CpuEvent, ProfileError> {
         let (name, data_bytes) = match kind {
-            ProfileKind::OnCpu => ("cpu-clock", ON_CPU_BYTES),
+            ProfileKind::OnCpu => ("cpu-clock", on_cpu_bytes(rate_hz)),
             ProfileKind::OffCpu => ("context-switches", OFF_CPU_BYTES),
         };
         let fd =
@@ -87,7 +98,10 @@ fn attributes(kind: ProfileKind, rate_hz: u32) -> abi::perf_event_attr {
             asked.set_freq(1);
             asked.__bindgen_anon_1.sample_freq = rate_hz.into();
             asked.set_exclude_idle(1);
-            asked.__bindgen_anon_2.wakeup_watermark = (ON_CPU_BYTES / 2) as u32;
+            asked.__bindgen_anon_2.wakeup_watermark = (on_cpu_bytes(rate_hz) / 2) as u32;
+            asked.sample_type |= u64::from(abi::PERF_SAMPLE_REGS_USER | abi::PERF_SAMPLE_STACK_USER);
+            asked.sample_regs_user = registers::mask();
+            asked.sample_stack_user = stack_bytes(rate_hz);
         }
         ProfileKind::OffCpu => {
             asked.config = abi::PERF_COUNT_SW_CONTEXT_SWITCHES.into();
@@ -97,6 +111,18 @@ fn attributes(kind: ProfileKind, rate_hz: u32) -> abi::perf_event_attr {
         }
     }
     asked
+}
+
+/// What is copied of a stack at this rate: less at high rates, so that copying takes as much as at 1,024 Hz.
+fn stack_bytes(rate_hz: u32) -> u32 {
+    // In whole words, as the kernel wants it.
+    (STACKS_SECOND_MAX / rate_hz.max(1)).min(STACK_MAX) / 8 * 8
+}
+
+/// A ring for the samples of half a second.
+fn on_cpu_bytes(rate_hz: u32) -> usize {
+    let second = rate_hz as usize * (stack_bytes(rate_hz) + CHAIN_BYTES) as usize;
+    (second / 2).next_power_of_two().clamp(ON_CPU_MIN, ON_CPU_MAX)
 }
 
 fn refused(source: io::Error, event: &'static str, cpu: u32) -> ProfileError {

@@ -6,7 +6,8 @@
 //! Constraints that shape the crate:
 //! - one thread reads all CPUs, and what it holds is bounded: distinct stacks, not samples ([`stacks`]);
 //! - while sampling, nothing is looked up but what would be gone afterwards: which file lies at which address of which
-//!   process ([`processes`], [`space`]);
+//!   process ([`processes`], [`space`]), and how its functions are left ([`unwind`]);
+//! - what a program has on its stack is secret: it is taken apart at once, kept nowhere, and never leaves memory;
 //! - names come afterwards ([`naming`]), and with them the last address goes;
 //! - it reads no clock: whoever records says when it began and when it is over ([`Recording`]).
 //!
@@ -14,15 +15,20 @@
 
 #![deny(unsafe_code)]
 
+mod chain;
 mod error;
 mod event;
 mod frames;
 mod naming;
+mod object_file;
 mod processes;
 mod recording;
+mod registers;
 mod space;
 mod stacks;
 mod sys;
+mod unwind;
+mod vdso;
 mod waits;
 mod wire;
 

@@ -4,10 +4,12 @@
 //! taken, in the order of its times, as perf does: until then every CPU has handed over all that is older.
 
 use crate::ProfileError;
+use crate::chain::CallChain;
 use crate::event::{self, CpuEvent};
 use crate::naming;
 use crate::processes::{Processes, ProfileScope};
 use crate::stacks::Stacks;
+use crate::unwind::{Unwinder, UserState};
 use crate::waits::Waits;
 use crate::wire::{self, PerfRecord, PerfWhat};
 use std::time::Duration;
@@ -35,6 +37,7 @@ pub struct Recording {
     processes: Processes,
     stacks: Stacks,
     waits: Waits,
+    unwinder: Unwinder,
     samples_count: u64,
     lost_count: u64,
     /// Records that wait for older ones, in the order of their times.
@@ -66,6 +69,7 @@ impl Recording {
             processes: Processes::new(scope),
             stacks: Stacks::default(),
             waits: Waits::default(),
+            unwinder: Unwinder::default(),
             samples_count: 0,
             lost_count: 0,
             pending: Vec::new(),
@@ -87,6 +91,11 @@ impl Recording {
     /// Whether all processes that were asked for have ended.
     pub fn is_over(&self) -> bool {
         self.processes.are_all_gone()
+    }
+
+    /// Samples in scope that have been taken so far.
+    pub fn samples_count(&self) -> u64 {
+        self.samples_count
     }
 
     /// Stops at this instant, and keeps what was recorded until then.
@@ -114,8 +123,8 @@ impl Recording {
     fn take(&mut self, record: PerfRecord) {
         let PerfRecord { at, pid, tid, what } = record;
         match what {
-            PerfWhat::Sample { chain } if self.processes.is_in_scope(pid) => {
-                self.sample(at, pid, tid, &chain)
+            PerfWhat::Sample { chain, user } if self.processes.is_in_scope(pid) => {
+                self.sample((at, pid, tid), &chain, user.as_ref())
             }
             PerfWhat::Sample { .. } => {}
             PerfWhat::Mapped(mapping) => self.processes.mapped(pid, &mapping),
@@ -136,8 +145,13 @@ impl Recording {
         }
     }
 
-    fn sample(&mut self, at: MonoNs, pid: u32, tid: u32, chain: &[u64]) {
-        let stack = self.stacks.stack(pid, chain, &mut self.processes);
+    fn sample(&mut self, of: (MonoNs, u32, u32), chain: &[u64], user: Option<&UserState>) {
+        let (at, pid, tid) = of;
+        let mut chain = CallChain::of_words(chain);
+        if let Some(user) = user {
+            self.unwinder.complete(&mut chain, pid, user, &mut self.processes);
+        }
+        let stack = self.stacks.stack(pid, &chain, &mut self.processes);
         match self.plan.kind {
             ProfileKind::OnCpu => {
                 self.stacks.add(stack, 1_000_000_000 / u64::from(self.plan.rate_hz.max(1)));

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_wait_weighs_as_long_as_it_took_and_the_last_one_up_to_the_end() {
         let (mut waits, mut stacks) = (Waits::default(), Stacks::default());
-        let stack = || RawStack { process: 0, frames: Box::new([7]) };
+        let stack = || RawStack { process: 0, frames: Box::new([7]), is_whole: false };
         waits.begin(10, MonoNs(1_000), stack());
         waits.end(10, MonoNs(4_000), &mut stacks);
         waits.begin(10, MonoNs(5_000), stack());
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn who_lost_a_cpu_is_told_from_who_waited() {
         let (mut waits, mut stacks) = (Waits::default(), Stacks::default());
-        let stack = || RawStack { process: 0, frames: Box::new([]) };
+        let stack = || RawStack { process: 0, frames: Box::new([]), is_whole: false };
         waits.begin(10, MonoNs(0), stack());
         waits.preempted(10);
         waits.end(10, MonoNs(5), &mut stacks);

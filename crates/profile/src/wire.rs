@@ -3,7 +3,9 @@
 //! Pure, and bounded by the bytes: what is shorter than its own length says, or of a kind that is not used, is skipped.
 //! Source: perf_event_open(2); `include/uapi/linux/perf_event.h`, `enum perf_event_type`.
 
+use crate::registers;
 use crate::sys::bindings as abi;
+use crate::unwind::UserState;
 use sysdyno_record::units::MonoNs;
 
 /// A record with the thread that it is about, and its time.
@@ -19,7 +21,9 @@ pub(crate) struct PerfRecord {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PerfWhat {
     /// The event occurred: the call chain as the kernel gives it, the innermost frame first, with marks in between.
-    Sample { chain: Vec<u64> },
+    ///
+    /// Of a program, its registers and the top of its stack, if they were asked for.
+    Sample { chain: Vec<u64>, user: Option<UserState> },
     /// A file, or memory without one, was mapped to be executed.
     Mapped(Mapping),
     /// A process or a thread has another name; after exec, another program too.
@@ -119,14 +123,30 @@ fn parse_one(record: &[u8]) -> Option<PerfRecord> {
     Some(PerfRecord { at, pid, tid, what })
 }
 
-/// `PERF_SAMPLE_TID | TIME | CALLCHAIN`.
+/// `PERF_SAMPLE_TID | TIME | CALLCHAIN`, and `REGS_USER | STACK_USER` if they were asked for.
 fn sample(mut fields: Fields<'_>) -> Option<PerfRecord> {
     let (pid, tid, at) = (fields.u32()?, fields.u32()?, MonoNs(fields.u64()?));
     let count = usize::try_from(fields.u64()?).ok()?;
-    let bytes = fields.0.get(..count.checked_mul(8)?)?;
+    let (bytes, rest) = fields.0.split_at_checked(count.checked_mul(8)?)?;
     let (words, _) = bytes.as_chunks::<8>();
     let chain = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    Some(PerfRecord { at, pid, tid, what: PerfWhat::Sample { chain } })
+    Some(PerfRecord { at, pid, tid, what: PerfWhat::Sample { chain, user: user(Fields(rest)) } })
+}
+
+/// The registers and the stack of a program; `None`: there are none.
+///
+/// The kernel reserves as many bytes as were asked for, and says behind them how many it could copy.
+fn user(mut fields: Fields<'_>) -> Option<UserState> {
+    let registers_abi = fields.u64().filter(|abi| *abi != 0)?;
+    let mut words = [0; registers::WORDS];
+    for word in &mut words {
+        *word = fields.u64()?;
+    }
+    let registers = registers::of_sample(registers_abi, words)?;
+    let reserved = usize::try_from(fields.u64()?).ok()?;
+    let (stack, rest) = fields.0.split_at_checked(reserved)?;
+    let copied = usize::try_from(Fields(rest).u64()?).ok()?;
+    Some(UserState { registers, stack: stack.get(..copied)?.to_vec() })
 }
 
 /// The fields of `PERF_RECORD_MMAP2` after process and thread.
@@ -212,7 +232,7 @@ mod tests {
         let unknown = record(77, 0, &id(1, 1, 1));
         let all = [sample_bytes(), lost, unknown, switched, named].concat();
         let expected = [
-            PerfRecord { at: MonoNs(99), pid: 7, tid: 8, what: PerfWhat::Sample { chain: vec![1, 2] } },
+            PerfRecord { at: MonoNs(99), pid: 7, tid: 8, what: PerfWhat::Sample { chain: vec![1, 2], user: None } },
             PerfRecord { at: MonoNs(100), pid: 0, tid: 0, what: PerfWhat::Lost { count: 5 } },
             PerfRecord {
                 at: MonoNs(101),

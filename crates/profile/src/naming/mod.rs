@@ -35,9 +35,9 @@ pub(crate) fn name(stacks: Stacks, objects: &MappedObjects, kind: ProfileKind) -
         if kind == ProfileKind::OffCpu {
             trim_switch(&mut of_stack);
         }
-        named.judge(&of_stack, weight.count);
+        named.judge(&of_stack, stack.is_whole, weight.count);
         let numbers = of_stack.into_iter().map(|frame| frames.number(frame)).collect();
-        let sum = weights.entry(RawStack { process: stack.process, frames: numbers }).or_default();
+        let sum = weights.entry(RawStack { process: stack.process, frames: numbers, is_whole: true }).or_default();
         sum.count += weight.count;
         sum.value_ns += weight.value_ns;
     }
@@ -80,14 +80,14 @@ fn trim_switch(frames: &mut Vec<ProfileFrame>) {
 }
 
 impl NamedStacks {
-    fn judge(&mut self, frames: &[ProfileFrame], count: u64) {
+    fn judge(&mut self, frames: &[ProfileFrame], is_whole: bool, count: u64) {
         let resolved = frames.iter().filter(|frame| frame.is_resolved).count();
         self.frames_count += frames.len() as u64 * count;
         self.resolved_frames_count += resolved as u64 * count;
         let outermost = frames.first().filter(|frame| frame.kind == FrameKind::User);
         if let Some(outermost) = outermost {
             self.user_stacks_count += count;
-            self.cut_stacks_count += if is_entry(&outermost.name) { 0 } else { count };
+            self.cut_stacks_count += if is_whole || is_entry(&outermost.name) { 0 } else { count };
         }
     }
 }

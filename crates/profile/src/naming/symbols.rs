@@ -1,15 +1,12 @@
 //! The names of functions: of the kernel by kallsyms, of files by their own symbols or those of separate debug files, of a JIT by
-//! its perf map. Files are opened by way of a process that has mapped them, so that those of containers and
-//! deleted ones are found.
+//! its perf map.
 
-use crate::frames::{MappedObjects, RawFrame, SeenAt};
+use crate::frames::{MappedObjects, RawFrame};
+use crate::object_file::path_of;
 use blazesym::symbolize::source::{Elf, Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 use blazesym::{MaybeDefault, Pid};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 
 /// Longest name that is kept: those of C++ and Rust have no bound. Unit: bytes.
 const NAME_MAX: usize = 512;
@@ -125,7 +122,7 @@ fn file(
     objects: &MappedObjects,
     offsets: &[u64],
 ) -> Vec<Option<String>> {
-    let Some(path) = opened(&objects.get(object).path, objects.seen(object)) else {
+    let Some(path) = path_of(objects.get(object), objects.seen(object)) else {
         return vec![None; offsets.len()];
     };
     let elf = |debug_syms| Source::Elf(Elf { debug_syms, ..Elf::new(&path) });
@@ -136,22 +133,6 @@ fn file(
         names.iter_mut().zip(more).for_each(|(name, more)| *name = name.take().or(more));
     }
     names
-}
-
-/// A path by which the file can be opened; `None`: it is no file, or all processes that had it are gone and the path leads elsewhere.
-fn opened(path: &[u8], seen: &[SeenAt]) -> Option<PathBuf> {
-    let path = Path::new(OsStr::from_bytes(path));
-    if !path.is_absolute() {
-        return None;
-    }
-    let by_process = seen.iter().flat_map(|at| {
-        let SeenAt { pid, begin, end } = *at;
-        [
-            PathBuf::from(format!("/proc/{pid}/map_files/{begin:x}-{end:x}")),
-            Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path)),
-        ]
-    });
-    by_process.chain([path.to_owned()]).find(|path| std::fs::File::open(path).is_ok())
 }
 
 /// One name, or none, for each input.
