@@ -8,6 +8,7 @@
 //!
 //! Both the copy and the files are hostile: every loop, table, and cache has a bound.
 
+mod elf;
 mod rule;
 mod table;
 
