@@ -49,7 +49,8 @@ pub struct Recording {
 impl Recording {
     /// Begins to record at this instant.
     ///
-    /// *Cost*: 0.5 MB of memory per CPU (8 MB off-CPU), and an interruption of a few microseconds per sample.
+    /// *Cost*: 1 MB of memory per CPU at 99 Hz (16 MB at the highest rate, 8 MB off-CPU), and an interruption of a few microseconds per
+    /// sample.
     ///
     /// # Errors
     /// This user may not, the kernel cannot, or its list of CPUs cannot be read.

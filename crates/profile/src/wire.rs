@@ -232,7 +232,12 @@ mod tests {
         let unknown = record(77, 0, &id(1, 1, 1));
         let all = [sample_bytes(), lost, unknown, switched, named].concat();
         let expected = [
-            PerfRecord { at: MonoNs(99), pid: 7, tid: 8, what: PerfWhat::Sample { chain: vec![1, 2], user: None } },
+            PerfRecord {
+                at: MonoNs(99),
+                pid: 7,
+                tid: 8,
+                what: PerfWhat::Sample { chain: vec![1, 2], user: None },
+            },
             PerfRecord { at: MonoNs(100), pid: 0, tid: 0, what: PerfWhat::Lost { count: 5 } },
             PerfRecord {
                 at: MonoNs(101),

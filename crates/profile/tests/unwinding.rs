@@ -39,8 +39,7 @@ fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
 /// A profile of a program that is running, as soon as it has enough samples.
 fn profile(victim: &Victim, rate_hz: u32) -> Profile {
     let pid = victim.0.id();
-    let plan =
-        ProfilePlan { kind: ProfileKind::OnCpu, rate_hz, scope_pids: vec![pid], tree_pids: vec![pid] };
+    let plan = ProfilePlan { kind: ProfileKind::OnCpu, rate_hz, scope_pids: vec![pid], tree_pids: vec![pid] };
     let mut recording = Recording::begin(plan, MonoNs(0)).expect("profiles are allowed here");
     while recording.samples_count() < SAMPLES_MIN {
         recording.read(Duration::from_millis(50));
@@ -79,7 +78,8 @@ fn functions_without_frame_pointers_have_their_callers_in_order() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    for (name, options) in [("pie", &["-pie", "-fPIE"][..]), ("fixed", &["-no-pie"]), ("static", &["-static"])]
+    for (name, options) in
+        [("pie", &["-pie", "-fPIE"][..]), ("fixed", &["-no-pie"]), ("static", &["-static"])]
     {
         let victim = Victim::start(&compiled(folder.path(), name, options));
         let profile = profile(&victim, 499);

@@ -37,7 +37,8 @@ pub(crate) fn name(stacks: Stacks, objects: &MappedObjects, kind: ProfileKind) -
         }
         named.judge(&of_stack, stack.is_whole, weight.count);
         let numbers = of_stack.into_iter().map(|frame| frames.number(frame)).collect();
-        let sum = weights.entry(RawStack { process: stack.process, frames: numbers, is_whole: true }).or_default();
+        let sum =
+            weights.entry(RawStack { process: stack.process, frames: numbers, is_whole: true }).or_default();
         sum.count += weight.count;
         sum.value_ns += weight.value_ns;
     }

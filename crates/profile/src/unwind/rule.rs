@@ -7,7 +7,8 @@
 use super::table::UnwindTable;
 use crate::registers::{self, UserRegisters, plain_code};
 use gimli::{
-    CfaRule, Encoding, EvaluationResult, Format, Register, RegisterRule, UnwindExpression, UnwindTableRow, Value,
+    CfaRule, Encoding, EvaluationResult, Format, Register, RegisterRule, UnwindExpression, UnwindTableRow,
+    Value,
 };
 
 /// Most steps of an expression. Those that compilers write have about ten.
@@ -89,7 +90,10 @@ impl UnwindRule {
     pub(super) fn of_untouched_stack() -> UnwindRule {
         let is_pushed = cfg!(target_arch = "x86_64");
         UnwindRule {
-            cfa: CfaRule::RegisterAndOffset { register: registers::STACK, offset: if is_pushed { 8 } else { 0 } },
+            cfa: CfaRule::RegisterAndOffset {
+                register: registers::STACK,
+                offset: if is_pushed { 8 } else { 0 },
+            },
             return_address: if is_pushed { Saved::At(-8) } else { Saved::Kept },
             frame: Saved::Kept,
             is_signal: false,

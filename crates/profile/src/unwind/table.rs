@@ -5,8 +5,8 @@
 use super::elf::{FilePart, Image, UnwindParts};
 use super::rule::UnwindRule;
 use gimli::{
-    BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian, UnwindContext,
-    UnwindSection,
+    BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian,
+    UnwindContext, UnwindSection,
 };
 
 /// Longest entry that is carried out. Unit: bytes.

@@ -123,7 +123,7 @@ fn quality(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
     }
     if let Some(ratio) = summary.cut_ratio.filter(|ratio| *ratio >= CUT_MAX) {
         let text = format!(
-            "{} of user stacks end early: code without frame pointers hides its callers, so their totals are too low",
+            "{} of user stacks end early: their callers are not known, so the totals of callers are too low",
             number::percent(ratio)
         );
         screen.sentence(Rank::Needed, (Tone::Quiet, "Stacks"), (Tone::Plain, &text));
