@@ -12,7 +12,7 @@ export function Quality({ profile }: { profile: Profile }) {
   const share = (part: number, whole: number) => (whole === 0 ? "–" : percent(part / whole));
   const rows: [string, string, string][] = [
     ["Frames with a name", share(counts.resolved_frames_count, counts.frames_count), "Others show their file in brackets: its debug symbols are not installed."],
-    ["User stacks that end early", share(counts.cut_stacks_count, counts.user_stacks_count), "Code without frame pointers hides its callers, so their totals are too low."],
+    ["User stacks that end early", share(counts.cut_stacks_count, counts.user_stacks_count), "Their callers are not known, so the totals of callers are too low."],
     ["Records lost", `${count(lost)} of ${count(lost + counts.samples_count)}`, "The kernel’s buffers were full, or there were too many different stacks."],
     ["Cost of sampling", prose(`${percent(cost.sampling_cpu_ns / span)} of one CPU`), "CPU time of the thread that read the samples."],
     ["Cost of names", prose(duration(cost.naming_cpu_ns)), "CPU time after sampling had ended."],
