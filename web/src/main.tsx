@@ -9,6 +9,7 @@ import { PROFILE_SCHEMA, type ProfilePayload } from "./record/profile.ts";
 import type { LivePage, Notice, RunsPage } from "./record/served.ts";
 import { parseRecord } from "./record/text.ts";
 import type { Payload } from "./record/types.ts";
+import { followReader } from "./state/folds.ts";
 import { Comparison } from "./view/compare/Comparison.tsx";
 import { ProfileReport } from "./view/profile/ProfileReport.tsx";
 import { Home } from "./view/serve/Home.tsx";
@@ -44,4 +45,5 @@ if (record && page) {
   const payload = parseRecord(record.textContent ?? "") as Document;
   page.replaceChildren();
   render(viewOf(payload), page);
+  followReader();
 }

@@ -1,4 +1,6 @@
 // The width that a chart may take, followed while it changes.
+//
+// Charts of folded parts are drawn for the width that they will have: paper opens them without a moment to draw.
 
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -7,14 +9,20 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
   const element = useRef<T>(null);
   const [width, setWidth] = useState(0);
-  useLayoutEffect(() => setWidth(Math.floor(element.current?.clientWidth ?? 0)), []);
+  useLayoutEffect(() => setWidth(widthOf(element.current)), []);
   useEffect(() => {
     if (!element.current) return;
     const observer = new ResizeObserver(([entry]) => {
-      if (entry) setWidth(Math.floor(entry.contentRect.width));
+      if (entry && entry.contentRect.width > 0) setWidth(Math.floor(entry.contentRect.width));
     });
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
   return [element, width];
+}
+
+/** The width of an element, or of the nearest one around it that has one. */
+function widthOf(element: HTMLElement | null): number {
+  for (let each = element; each; each = each.parentElement) if (each.clientWidth > 0) return Math.floor(each.clientWidth);
+  return 0;
 }

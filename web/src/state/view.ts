@@ -2,6 +2,7 @@
 // that were added. One atom; whoever draws subscribes to it.
 
 import { useEffect, useState } from "preact/hooks";
+import { unfold } from "./folds.ts";
 
 export type Window = [begin: number, end: number];
 
@@ -56,10 +57,11 @@ export function around(focus: Window, extent: Window): Window {
   return [Math.max(extent[0], focus[0] - room), Math.min(extent[1], focus[1] + room)];
 }
 
-/** Whether `id` is in the page: brings it into view and, for keyboard users, into focus. */
+/** Whether `id` is in the page: unfolds it, and brings it into view and, for keyboard users, into focus. */
 export function reveal(id: string): boolean {
   const target = document.getElementById(id);
   if (!target) return false;
+  unfold(target);
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   target.scrollIntoView({ behavior: isCalm ? "auto" : "smooth", block: "start" });
   target.focus({ preventScroll: true });

@@ -1,4 +1,5 @@
-// The first screen: the verdict sentence, how much the server takes, what stops it, and whether to believe it.
+// The first screen: the verdict sentence; then how much the server takes, what stops it, what to do about it, and whether to
+// believe it.
 
 import { duration, percent, rate, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
@@ -7,10 +8,11 @@ import { prose } from "../record/text.ts";
 import type { Finding, Headroom, VerdictStatus } from "../record/types.ts";
 import { Checks } from "./Checks.tsx";
 import { Figure } from "./Figure.tsx";
-import { Badge, ConfidenceMark, ROLES, Seconds, SHAPES } from "./words.tsx";
+import { Trust } from "./Trust.tsx";
+import { Badge, ConfidenceMark, ROLES, Seconds } from "./words.tsx";
 
-/** Reasons and pieces of evidence on the first screen; all of them stand further below. */
-const MOST = { reasons: 3, evidence: 3 };
+/** Pieces of evidence on the first screen; all of them stand further below. */
+const EVIDENCE_MAX = 2;
 
 const MEANINGS: Record<VerdictStatus, string> = {
   VALID: "nothing casts doubt on these numbers",
@@ -24,15 +26,24 @@ export function Answer({ run }: { run: Run }) {
   return (
     <section id="result" class="answer" aria-labelledby="headline" tabIndex={-1}>
       <p class="verdict-line">
-        <Badge status={analysis.verdict.status} /> <span class="quiet">{MEANINGS[analysis.verdict.status]}</span>
+        <Badge status={analysis.verdict.status} />{" "}
+        <span class="quiet">
+          {MEANINGS[analysis.verdict.status]}
+          {analysis.verdict.status !== "VALID" && (
+            <>
+              : <a href="#trust">why</a>
+            </>
+          )}
+        </span>
       </p>
       <h1 id="headline">{prose(analysis.headline)}</h1>
-      <Reasons run={run} />
       {analysis.headroom && <Traffic headroom={analysis.headroom} />}
       <Checks run={run} />
       <div class="answers">
         {capacity.claim === "not_sought" ? <Measured run={run} /> : <Figure run={run} />}
         {analysis.limit !== "" && <Limit run={run} finding={finding} />}
+        {finding?.remedy && <Remedy finding={finding} remedy={finding.remedy} />}
+        <Trust run={run} />
       </div>
     </section>
   );
@@ -62,41 +73,6 @@ function Traffic({ headroom }: { headroom: Headroom }) {
   );
 }
 
-function Reasons({ run }: { run: Run }) {
-  const { analysis, is_incomplete, manifest } = run.payload;
-  const reasons = analysis.verdict.reasons.filter((reason) => reason.status !== "VALID");
-  const isWhole = !is_incomplete && (manifest.status === "complete" || manifest.status === "running");
-  if (reasons.length === 0 && isWhole) return null;
-  const hidden = reasons.length - MOST.reasons;
-  return (
-    <ul class="reasons-short">
-      {is_incomplete && (
-        <li>
-          <strong>▲ incomplete</strong> sysdyno died; the results up to then are shown.
-        </li>
-      )}
-      {!is_incomplete && !isWhole && (
-        <li>
-          <strong>▲ {manifest.status}</strong> {manifest.reason ?? "no reason recorded"}; the results up to then are shown.
-        </li>
-      )}
-      {reasons.slice(0, MOST.reasons).map((reason) => (
-        <li key={reason.id}>
-          <strong>
-            {SHAPES[reason.status]} {reason.id}
-          </strong>{" "}
-          {prose(reason.text)}
-        </li>
-      ))}
-      {hidden > 0 && (
-        <li>
-          <a href="#verdict">and {hidden} more</a>
-        </li>
-      )}
-    </ul>
-  );
-}
-
 function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
   const evidence = finding?.evidence.filter((each) => each.role !== "against") ?? [];
   return (
@@ -107,7 +83,7 @@ function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
       <p class="sentence">{prose(run.payload.analysis.limit)}</p>
       {evidence.length > 0 && (
         <ul class="evidence-short">
-          {evidence.slice(0, MOST.evidence).map((each, position) => (
+          {evidence.slice(0, EVIDENCE_MAX).map((each, position) => (
             <li key={position}>
               <span class="role">{ROLES[each.role]}</span>
               <span class="text">{prose(each.text)}</span>
@@ -116,6 +92,21 @@ function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
           ))}
         </ul>
       )}
+    </article>
+  );
+}
+
+function Remedy({ finding, remedy }: { finding: Finding; remedy: string }) {
+  return (
+    <article class="card" aria-labelledby="remedy-title">
+      <h2 id="remedy-title" class="eyebrow">
+        Remedy
+      </h2>
+      <p class="sentence">{prose(remedy.charAt(0).toUpperCase() + remedy.slice(1))}</p>
+      <p class="quiet">
+        {finding.confidence === "confirmed" ? "Its effect was measured" : "Its effect has not been measured"}: see{" "}
+        <a href="#findings">how this was concluded</a>.
+      </p>
     </article>
   );
 }

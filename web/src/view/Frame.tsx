@@ -1,8 +1,10 @@
 // What every report has around its parts: a link past the head, what was measured and when, the list of parts, the end.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { prose } from "../record/text.ts";
 import type { Manifest } from "../record/types.ts";
+import { foldAll } from "../state/folds.ts";
 import { Masthead } from "./Masthead.tsx";
 import { Bar } from "./serve/Bar.tsx";
 
@@ -12,6 +14,8 @@ export interface Part {
   short: string;
   title: string;
   body: ComponentChildren;
+  /** Whether it is closed until it is asked for; of what is, whether paper shows it all the same. */
+  fold?: { onPaper: boolean; /** What is in it, in a few words. */ note: string };
 }
 
 interface FrameProps {
@@ -33,19 +37,10 @@ export function Frame({ masthead, answer, parts, colophon }: FrameProps) {
       {masthead}
       <main>
         {answer}
-        <nav class="contents" aria-label="Parts of the report">
-          <ul>
-            {parts.map(({ id, short }) => (
-              <li key={id}>
-                <a href={`#${id}`}>{short}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        {parts.map(({ id, title, body }) => (
-          <section key={id} id={id} class="part" aria-labelledby={`${id}-title`} tabIndex={-1}>
-            <h2 id={`${id}-title`}>{prose(title)}</h2>
-            {body}
+        {parts.some((part) => part.fold) ? <FoldBar /> : <Contents parts={parts} />}
+        {parts.map((part) => (
+          <section key={part.id} id={part.id} class={partClass(part)} aria-labelledby={`${part.id}-title`} tabIndex={-1}>
+            <PartBody part={part} />
           </section>
         ))}
       </main>
@@ -53,6 +48,63 @@ export function Frame({ masthead, answer, parts, colophon }: FrameProps) {
         <p>{colophon}</p>
       </footer>
     </>
+  );
+}
+
+function partClass({ fold }: Part): string {
+  if (!fold) return "part";
+  return fold.onPaper ? "part folded" : "part folded off-paper";
+}
+
+function PartBody({ part: { id, title, body, fold } }: { part: Part }) {
+  const heading = <h2 id={`${id}-title`}>{prose(title)}</h2>;
+  if (!fold) {
+    return (
+      <>
+        {heading}
+        {body}
+      </>
+    );
+  }
+  return (
+    <details class={fold.onPaper ? "fold on-paper" : "fold"}>
+      <summary>
+        {heading} <span class="quiet">{prose(fold.note)}</span>
+      </summary>
+      <div class="fold-body">{body}</div>
+    </details>
+  );
+}
+
+/** The list of parts, where they are all open. */
+function Contents({ parts }: { parts: readonly Part[] }) {
+  return (
+    <nav class="contents" aria-label="Parts of the report">
+      <ul>
+        {parts.map(({ id, short }) => (
+          <li key={id}>
+            <a href={`#${id}`}>{short}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** Above folded parts, whose headings are the list of parts. */
+function FoldBar() {
+  const [isOpen, setOpen] = useState(false);
+  const toggle = () => {
+    foldAll(!isOpen);
+    setOpen(!isOpen);
+  };
+  return (
+    <p class="fold-bar">
+      <span class="quiet">Details</span>
+      <button type="button" onClick={toggle}>
+        {isOpen ? "close all" : "open all"}
+      </button>
+    </p>
   );
 }
 

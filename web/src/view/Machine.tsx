@@ -1,4 +1,4 @@
-// The facts of the host as a table that can be filtered.
+// The facts of the host as a table that can be filtered; those that could not be read are apart.
 
 import { useState } from "preact/hooks";
 import { bytes, significant } from "../number.ts";
@@ -18,7 +18,9 @@ export function Machine({ facts: recorded }: { facts: { facts: Record<string, Fa
     const text = `${name} ${textOf(name, fact)}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  const shown = isWhole ? found : found.slice(0, MOST);
+  const known = found.filter(([, fact]) => !("unavailable" in fact));
+  const missing = found.filter(([, fact]) => "unavailable" in fact);
+  const shown = isWhole ? known : known.slice(0, MOST);
   return (
     <>
       <p class="filter">
@@ -35,22 +37,34 @@ export function Machine({ facts: recorded }: { facts: { facts: Record<string, Fa
           {found.length} of {facts.length}
         </span>
       </p>
-      <Table label="Facts of the machine" class="facts" heads={["fact", "value"]}>
-        {shown.map(([name, fact]) => (
-          <tr key={name} class={"unavailable" in fact ? "unavailable" : undefined}>
-            <th scope="row">{name}</th>
-            <td class={"unavailable" in fact ? "quiet" : undefined}>{textOf(name, fact)}</td>
-          </tr>
-        ))}
-      </Table>
-      {shown.length < found.length && (
+      <Facts label="Facts of the machine" facts={shown} />
+      {shown.length < known.length && (
         <p class="more-facts">
           <button type="button" onClick={() => setWhole(true)}>
-            show the other {found.length - shown.length}
+            show the other {known.length - shown.length}
           </button>
         </p>
       )}
+      {missing.length > 0 && (
+        <details>
+          <summary>Not available, and why ({missing.length})</summary>
+          <Facts label="Facts that could not be read" facts={missing} />
+        </details>
+      )}
     </>
+  );
+}
+
+function Facts({ label, facts }: { label: string; facts: [string, Fact][] }) {
+  return (
+    <Table label={label} class="facts" heads={["fact", "value"]}>
+      {facts.map(([name, fact]) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td>{textOf(name, fact)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -1,6 +1,8 @@
-// The report from top to bottom: the answer on the first screen, then what it rests on, then how it was made.
+// The report from top to bottom: the answer on the first screen; what it rests on and how it was made, folded until asked for.
 
+import type { ComponentChildren } from "preact";
 import type { Run } from "../record/decode.ts";
+import { factsNote, filesNote, findingsNote, latencyNote, planNote, plural, requestsNote, verdictNote } from "../record/notes.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
 import { servicesOf } from "../record/services.ts";
 import { settingsOf } from "../record/settings.ts";
@@ -24,27 +26,36 @@ import { Settings } from "./Settings.tsx";
 import { Timeline } from "./Timeline.tsx";
 import { Verdict } from "./Verdict.tsx";
 
+/** A part that is closed until it is asked for. */
+function folded(id: string, title: string, note: string, body: ComponentChildren, onPaper = false): Part {
+  return { id, short: title, title, body, fold: { onPaper, note } };
+}
+
 function partsOf(run: Run): Part[] {
-  const { analysis } = run.payload;
-  const hasReasons = analysis.verdict.reasons.length > 0 || run.payload.damage.length > 0;
+  const { analysis, events, facts, generators, manifest, plan, profile, series, damage } = run.payload;
+  const path = analysis.path ?? [];
+  const { session, operations = [], curve, findings } = analysis;
+  const [settings, services] = [settingsOf(events), servicesOf(events, analysis.shown_trial)];
+  const hasReasons = analysis.verdict.reasons.length > 0 || damage.length > 0;
+  const counters = series.columns.filter((column) => !column.unavailable).length;
   const parts: (Part | false)[] = [
-    hasReasons && { id: "verdict", short: "Validity", title: "Validity", body: <Verdict run={run} /> },
-    ((analysis.path?.length ?? 0) > 1 || analysis.path?.[0]?.requests !== undefined) && { id: "path", short: "Request path", title: "Request path", body: <Path path={analysis.path ?? []} /> },
-    analysis.curve.length > 1 && { id: "capacity", short: "Load", title: "Rate and latency against load", body: <Capacity run={run} /> },
-    { id: "latency", short: "Latency", title: "Latency distribution", body: <Latency run={run} /> },
-    analysis.session !== undefined && { id: "session", short: "Users", title: "Users", body: <Session run={run} /> },
-    (analysis.operations?.length ?? 0) > 0 && { id: "operations", short: "Operations", title: "Operations", body: <Operations run={run} /> },
-    run.payload.generators !== undefined && { id: "hosts", short: "Hosts", title: "Hosts that sent the load", body: <Hosts shares={run.payload.generators} /> },
-    settingsOf(run.payload.events).length > 0 && { id: "settings", short: "Settings", title: "Settings during the load", body: <Settings run={run} /> },
-    servicesOf(run.payload.events, analysis.shown_trial).length > 0 && { id: "services", short: "Services", title: "Counters of the services", body: <Services run={run} /> },
-    analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
-    run.payload.profile !== undefined && { id: "profile", short: "Profile", title: "Where the CPU time goes", body: <Profiled profile={run.payload.profile} low={run.payload.profile_low} server={serverOf(run.payload.events)} /> },
-    { id: "timeline", short: "Timeline", title: "Timeline of all counters", body: <Timeline run={run} /> },
-    { id: "requests", short: "Requests", title: "Requests", body: <Requests run={run} /> },
-    { id: "machine", short: "Machine", title: "Machine", body: <Machine facts={run.payload.facts} /> },
-    { id: "plan", short: "Plan", title: "Plan", body: <PlanView run={run} /> },
-    { id: "again", short: "Run again", title: "Run it again", body: <Again {...run.payload} seed={seedOf(run.payload.plan)} what="The same load, arrival by arrival" /> },
-    { id: "files", short: "Files", title: "Files", body: <Files {...run.payload} /> },
+    hasReasons && folded("verdict", "Validity", verdictNote(run), <Verdict run={run} />),
+    (path.length > 1 || path[0]?.requests !== undefined) && folded("path", "Request path", plural(path.length, "tier"), <Path path={path} />),
+    curve.length > 1 && folded("capacity", "Rate and latency against load", plural(curve.length, "trial"), <Capacity run={run} />, true),
+    folded("latency", "Latency", latencyNote(run), <Latency run={run} />, true),
+    session !== undefined && folded("session", "Users", plural(session.users, "user"), <Session run={run} />),
+    operations.length > 0 && folded("operations", "Operations", plural(operations.length, "operation"), <Operations run={run} />),
+    generators !== undefined && folded("hosts", "Hosts that sent the load", plural(generators.length, "host"), <Hosts shares={generators} />),
+    settings.length > 0 && folded("settings", "Settings during the load", plural(settings.length, "setting"), <Settings run={run} />),
+    services.length > 0 && folded("services", "Counters of the services", plural(services.length, "service"), <Services run={run} />),
+    findings.length > 0 && folded("findings", "Findings", findingsNote(run), <Findings run={run} />),
+    profile !== undefined && folded("profile", "Where the CPU time goes", "flame graph", <Profiled profile={profile} low={run.payload.profile_low} server={serverOf(events)} />),
+    folded("timeline", "Timeline", plural(counters, "counter"), <Timeline run={run} />),
+    folded("requests", "Requests", requestsNote(run), <Requests run={run} />),
+    folded("machine", "Machine", factsNote(facts), <Machine facts={facts} />),
+    folded("plan", "Plan", planNote(run), <PlanView run={run} />),
+    folded("again", "Run it again", "the command", <Again {...run.payload} seed={seedOf(plan)} what="The same load, arrival by arrival" />),
+    folded("files", "Files", filesNote(manifest), <Files {...run.payload} />),
   ];
   return parts.filter((part) => part !== false);
 }

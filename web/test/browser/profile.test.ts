@@ -34,6 +34,7 @@ async function open(variant: Variant, options: BrowserContextOptions = {}, befor
     if (request.url() !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
   });
   await page.goto(url);
+  if (variant === "searched") await page.evaluate(() => location.assign("#profile"));
   await page.waitForSelector(".flame-box");
   return { page, noise };
 }

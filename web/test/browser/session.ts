@@ -28,8 +28,15 @@ export class Session {
     this.samples.remove();
   }
 
-  /** Opens a report in a context of its own, and waits until it is drawn; the caller closes the context. */
+  /** Opens a report in a context of its own with all its parts, and waits until it is drawn; the caller closes the context. */
   async open(variant: Variant, options: BrowserContextOptions = {}, before?: () => void): Promise<Opened> {
+    const opened = await this.openFolded(variant, options, before);
+    if (options.javaScriptEnabled !== false) await openAll(opened.page);
+    return opened;
+  }
+
+  /** The same with its parts folded, as a reader gets it; `fragment` is the end of the address: `#latency`. */
+  async openFolded(variant: Variant, options: BrowserContextOptions = {}, before?: () => void, fragment = ""): Promise<Opened> {
     const context = await this.browser.newContext({ viewport: DESK, ...options });
     if (before) await context.addInitScript(before);
     const page = await context.newPage();
@@ -42,12 +49,17 @@ export class Session {
       void dialog.dismiss();
     });
     page.on("request", (request) => {
-      if (request.url() !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
+      if (request.url().split("#")[0] !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
     });
-    await page.goto(url);
-    if (options.javaScriptEnabled !== false) await page.waitForSelector(".u-over, .forest svg");
+    await page.goto(url + fragment);
+    if (options.javaScriptEnabled !== false) await page.waitForSelector(".u-over, .forest svg", { state: "attached" });
     return { page, noise };
   }
+}
+
+async function openAll(page: Page): Promise<void> {
+  const button = page.locator(".fold-bar button");
+  if ((await button.count()) > 0) await button.click();
 }
 
 /** What of a page is markup or script although it came from a record; all of it zero or undefined where it is inert. */
