@@ -52,12 +52,15 @@ const FACTORS_FROM = 2;
 /** Steps between factors, of which the smallest is taken that leaves at most three to a side. */
 const FACTOR_STEPS = [2, 3, 5, 10];
 
-/** Marks of the axis: changes or factors where all rows are ratios with one margin and direction, else multiples of the margins. */
+/**
+ * Marks of the axis: changes or factors where all rows are ratios with one margin and direction. Where a place on the axis is
+ * another change in each row there is no unit to mark it with: no effect alone is the same place in all of them.
+ */
 export function forestTicks(domain: readonly [number, number], rows: readonly Margin[]): [at: number, label: string][] {
   const [first] = rows;
   if (!first) return [];
   if (!isUniform(rows)) {
-    return linearTicks(domain, 4).map((tick) => [tick, tick === 0 ? "0" : `${tick > 0 ? "+" : "−"}${Math.abs(tick)}×`]);
+    return [[0, "no effect"]];
   }
   const reach = domain[1] * marginOf(first);
   const placeOf = (ratio: number) => improvement(ratio, "ratio", first.better) / marginOf(first);

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-/** Names of series colours: blue, orange, green, pink of Okabe and Ito, and a neutral one. */
-export type Hue = "a" | "b" | "c" | "d" | "neutral";
+/** Names of series colours: blue, orange, green, pink of Okabe and Ito, a neutral one, and that of text. */
+export type Hue = "a" | "b" | "c" | "d" | "neutral" | "ink";
 
 export interface Palette {
   series: Record<Hue, string>;
@@ -21,7 +21,7 @@ function read(): Palette {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   return {
-    series: { a: color("a"), b: color("b"), c: color("c"), d: color("d"), neutral: color("muted") },
+    series: { a: color("a"), b: color("b"), c: color("c"), d: color("d"), neutral: color("muted"), ink: color("ink") },
     ink: color("ink"),
     muted: color("muted"),
     rule: color("rule"),

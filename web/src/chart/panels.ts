@@ -4,8 +4,12 @@ import type { Run, Values } from "../record/decode.ts";
 import { isMoving, keyOf } from "../record/decode.ts";
 import type { Moment } from "../record/moments.ts";
 import { drawn, drawnBounds, drawnUnit, growth, sum } from "../record/rates.ts";
+import { objectiveOf } from "../record/plan.ts";
 import type { Column } from "../record/types.ts";
+import type { Heat } from "../record/heat.ts";
+import type { Strips } from "./heat.ts";
 import type { Hue } from "./palette.ts";
+import { stripPanels } from "./strips.ts";
 
 export interface Line {
   label: string;
@@ -35,6 +39,10 @@ export interface Panel {
   /** Of stacked lines whose values stand for several: the greatest sum. */
   peak?: { label: string; values: Values };
   isLog?: boolean;
+  /** Cells behind the lines. */
+  heat?: Heat;
+  /** Rows of cells instead of lines. */
+  strips?: Strips;
   /** Upper end of the scale where the unit has one. */
   top?: number;
   limit?: Limit;
@@ -148,12 +156,10 @@ function strokes(run: Run, wanted: Stroke[]): Pick<Panel, "seconds" | "lines" | 
 }
 
 function loadPanels(run: Run): Panel[] {
-  const { plan } = run.payload;
   const perSecond = (amount: (moment: Moment) => number | null) => (moment: Moment) => {
     const [value, length] = [amount(moment), moment.end - moment.begin];
     return value === null || length < RATE_WINDOW_SECONDS ? null : value / length;
   };
-  const objective = plan && "run" in plan ? plan.run.objective.limit : null;
   return [
     {
       id: "panel-rate",
@@ -165,25 +171,8 @@ function loadPanels(run: Run): Panel[] {
         { label: "achieved", hue: "a", of: perSecond((moment) => moment.completed), extremes: "completed" },
       ]),
     },
-    {
-      id: "panel-latency",
-      group: "Load",
-      title: "Latency (log)",
-      unit: "ns",
-      isLog: true,
-      ...strokes(run, [
-        { label: "p99", hue: "b", of: (moment) => moment.p99_ns, extremes: "p99_ns" },
-        { label: "p50", hue: "a", dash: [7, 3], of: (moment) => moment.p50_ns, extremes: "p50_ns" },
-      ]),
-      ...(objective !== null && { limit: { label: "objective", value: objective } }),
-    },
-    {
-      id: "panel-errors",
-      group: "Load",
-      title: "Failed and timed out",
-      unit: "/s",
-      ...strokes(run, [{ label: "errors", hue: "b", of: perSecond((moment) => moment.errors), extremes: "errors" }]),
-    },
+    latencyPanel(run, "panel-latency"),
+    failurePanel(run, perSecond),
     {
       id: "panel-in-flight",
       group: "Load",
@@ -208,6 +197,49 @@ function loadPanels(run: Run): Panel[] {
       ]),
     },
   ];
+}
+
+/** Latency over time: the percentiles of each window over the cells of all its requests. */
+export function latencyPanel(run: Run, id: string): Panel {
+  const objective = objectiveOf(run.payload.plan)?.limit ?? null;
+  return {
+    id,
+    group: "Load",
+    title: "Latency",
+    unit: "ns",
+    unitText: "log scale",
+    isLog: true,
+    ...(run.heat && { heat: run.heat }),
+    ...strokes(run, [
+      { label: "p99", hue: "b", of: (moment) => moment.p99_ns, extremes: "p99_ns" },
+      { label: "p50", hue: "ink", dash: [7, 3], of: (moment) => moment.p50_ns, extremes: "p50_ns" },
+    ]),
+    ...(objective !== null && { limit: { label: "objective", value: objective } }),
+  };
+}
+
+/** Most classes of failures that have a colour of their own. */
+const CLASSES_MAX = 3;
+
+/** Failures over time by class, the most frequent at the bottom; without classes, all errors as one line. */
+function failurePanel(run: Run, perSecond: (amount: (moment: Moment) => number | null) => Stroke["of"]): Panel {
+  const about = { id: "panel-errors", group: "Load", title: "Failed and timed out", unit: "/s" };
+  const totals = new Map<string, number>();
+  for (const { failures } of run.moments) for (const [name, many] of Object.entries(failures)) totals.set(name, (totals.get(name) ?? 0) + many);
+  const ranked = [...totals].filter(([, many]) => many > 0).sort(([, one], [, other]) => other - one).map(([name]) => name);
+  if (ranked.length === 0) {
+    return { ...about, ...strokes(run, [{ label: "errors", hue: "b", of: perSecond((moment) => moment.errors), extremes: "errors" }]) };
+  }
+  const [shown, rest] = [ranked.slice(0, CLASSES_MAX), ranked.slice(CLASSES_MAX)];
+  const parts: [string, (moment: Moment) => number][] = [
+    ...shown.map((name): [string, (moment: Moment) => number] => [name, ({ failures }) => failures[name] ?? 0]),
+    ["other classes", ({ failures }) => rest.reduce((sum, name) => sum + (failures[name] ?? 0), 0)],
+    ["timed out", ({ timedOut }) => timedOut],
+  ];
+  const seen = parts.filter(([, of]) => run.moments.some((moment) => of(moment) > 0));
+  const hues: Hue[] = ["b", "a", "c", "d", "neutral"];
+  const wanted = seen.map(([label, of], position): Stroke => ({ label, hue: hues[position] ?? "neutral", of: perSecond(of), extremes: "" }));
+  return { ...about, ...strokes(run, wanted), isStacked: true };
 }
 
 // --- the server's processes and its listening sockets ---------------------------------------------------------------
@@ -314,7 +346,7 @@ function cpuPanels(run: Run): Panel[] {
     ...columnPanelOf(run, "host", [["kernel.running_count", "running or waiting"]]),
     limit: { label: "CPUs", value: Math.max(scopes.length, 1) },
   };
-  return [queue, ...panels];
+  return [queue, ...stripPanels(run), ...panels];
 }
 
 /** The most that a CPU was busy, where its rows stand for several samples: what its least idle sample left. */

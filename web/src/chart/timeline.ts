@@ -6,13 +6,18 @@
 import uPlot from "uplot";
 import { onAxis } from "../number.ts";
 import { binaryTicks, linearTicks, logTicks } from "./scale.ts";
+import { marksOf } from "../record/marks.ts";
 import type { Run, Values } from "../record/decode.ts";
+import { drawHeat, drawStrips } from "./heat.ts";
 import type { Window } from "../state/view.ts";
 import type { Palette } from "./palette.ts";
 import type { Line, Panel } from "./panels.ts";
 
 /** Height of the plot without the time axis, and of the axis. Unit: CSS pixels. */
-const HEIGHT = { plot: 84, axis: 34 };
+const HEIGHT = { plot: 84, heat: 190, axis: 34 };
+
+/** Height of a row of a heat strip, from the many to the few. Unit: CSS pixels. */
+const ROW = { least: 5, most: 16, all: 160 };
 
 /** Width of the axis on the left, the same in all panels so that seconds stand below each other. */
 const LEFT_AXIS = 62;
@@ -78,7 +83,7 @@ function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Option
   const { panel, palette, width, hasAxis } = input;
   return {
     width,
-    height: HEIGHT.plot + (hasAxis ? HEIGHT.axis : 0),
+    height: plotHeight(panel) + (hasAxis ? HEIGHT.axis : 0),
     padding: [6, RIGHT_MARGIN, hasAxis ? 0 : 4, 0],
     legend: { show: false },
     scales: { x: { time: false, auto: false }, y: yScale(panel) },
@@ -89,7 +94,7 @@ function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Option
       y: false,
       drag: { x: true, y: false, setScale: false },
       sync: { key: "timeline", setSeries: false },
-      points: { size: 6 },
+      points: panel.strips ? { show: false } : { size: 6 },
     },
     hooks: {
       drawClear: [(chart) => drawBands(chart, input)],
@@ -100,15 +105,25 @@ function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Option
   };
 }
 
+function plotHeight({ heat, strips }: Panel): number {
+  if (strips) return 10 + strips.rows.length * rowHeight(strips.rows.length);
+  return heat ? HEIGHT.heat : HEIGHT.plot;
+}
+
+function rowHeight(rows: number): number {
+  return Math.min(Math.max(Math.floor(ROW.all / rows), ROW.least), ROW.most);
+}
+
 function yScale(panel: Panel): uPlot.Scale {
-  if (panel.isLog) return { distr: 3, log: 10, range: (_, low, high) => logRange(low, high, panel.limit?.value) };
+  if (panel.strips) return { auto: false, range: [0, panel.strips.rows.length] };
+  if (panel.isLog) return { distr: 3, log: 10, range: (_, low, high) => logRange(Math.min(low ?? Infinity, panel.heat?.low ?? Infinity), Math.max(high ?? 0, panel.heat?.high ?? 0), panel.limit?.value) };
   const limit = isLimitDrawn(panel) ? (panel.limit?.value ?? 0) : 0;
   const top = panel.top ?? 0;
   return { range: (_, _low, high) => [0, Math.max(high ?? 0, top, limit) * 1.06 || 1] };
 }
 
-function logRange(low: number | null, high: number | null, limit: number | undefined): [number, number] {
-  const least = Math.min(low || 1e6, limit ?? Infinity);
+function logRange(low: number, high: number, limit: number | undefined): [number, number] {
+  const least = Math.min(low > 0 && Number.isFinite(low) ? low : 1e6, limit ?? Infinity);
   const most = Math.max(high || 1e7, limit ?? 0);
   return [least / 1.6, most * 1.6];
 }
@@ -132,14 +147,27 @@ function axes(panel: Panel, palette: Palette, hasAxis: boolean): uPlot.Axis[] {
       gap: 6,
       filter: (_, values) => values,
       splits: (_, _axis, low, high) => ticks(panel, [low, high]),
-      grid: { stroke: palette.rule, width: 1 },
-      values: (_, values) => values.map((value) => (value === null ? "" : onAxis(value, panel.unit))),
+      grid: { show: !panel.strips, stroke: palette.rule, width: 1 },
+      values: (_, values) => panel.strips ? values.map((value) => rowLabel(panel, value)) : values.map((value) => (value === null ? "" : onAxis(value, panel.unit))),
     },
   ];
 }
 
+/** The name of a row of a heat strip, at the middle of the row. */
+function rowLabel({ strips }: Panel, at: number): string {
+  const label = strips?.rows[strips.rows.length - Math.ceil(at)]?.label ?? "";
+  return label.replace(/ on CPU /, "→");
+}
+
+/** The middles of rows, as many as have room for a name. */
+function rowTicks(rows: number): number[] {
+  const every = Math.ceil(12 / rowHeight(rows));
+  return Array.from({ length: Math.ceil(rows / every) }, (_, position) => rows - position * every - 0.5);
+}
+
 /** Two or three round values; of a logarithmic scale, powers of ten. */
 function ticks(panel: Panel, domain: [number, number]): number[] {
+  if (panel.strips) return rowTicks(panel.strips.rows.length);
   if (panel.isLog) {
     const all = logTicks(domain);
     const powers = all.filter((tick) => Number.isInteger(Number(Math.log10(tick).toFixed(6))));
@@ -155,11 +183,11 @@ function series(panel: Panel, palette: Palette): uPlot.Series[] {
     return {
       label: line.label,
       stroke,
-      width: panel.isStacked ? 1 : 1.5,
+      width: panel.strips ? 0 : panel.isStacked ? 1 : panel.heat ? 2 : 1.5,
       ...(line.dash && { dash: line.dash }),
       ...(panel.isStacked && position === 0 && { fill: translucent(stroke) }),
       spanGaps: false,
-      points: { size: 3, fill: stroke, filter: isolated },
+      points: panel.strips ? { show: false } : { size: 3, fill: stroke, filter: isolated },
     };
   });
   // Drawn by the band between them alone.
@@ -196,7 +224,7 @@ function translucent(color: string): string {
   return `${color}73`;
 }
 
-function drawBands(chart: uPlot, { run, palette, focus }: TimelineInput): void {
+function drawBands(chart: uPlot, { run, panel, palette, focus }: TimelineInput): void {
   const { ctx, bbox } = chart;
   const fill = (begin: number, end: number, color: string) => {
     const left = Math.max(chart.valToPos(begin, "x", true), bbox.left);
@@ -211,6 +239,21 @@ function drawBands(chart: uPlot, { run, palette, focus }: TimelineInput): void {
     fill(band.begin, band.end, band.phase === "warmup" ? palette.warmup : palette.steady);
   }
   if (focus) fill(focus[0], focus[1], palette.focus);
+  ctx.restore();
+  if (panel.heat) drawHeat(chart, panel.heat, palette);
+  if (panel.strips) drawStrips(chart, run.rowEnds, panel.strips, palette);
+  drawMarks(chart, run, palette);
+}
+
+/** What happened, as a thin line at its second; the strip above the plots says what it was. */
+function drawMarks(chart: uPlot, run: Run, palette: Palette): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.fillStyle = palette.series.b;
+  for (const { at } of marksOf(run)) {
+    const x = chart.valToPos(at, "x", true);
+    if (x >= bbox.left && x <= bbox.left + bbox.width) ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
+  }
   ctx.restore();
 }
 

@@ -1,5 +1,6 @@
 // From the embedded document to what charts draw: columns decoded, instants as seconds since the run began.
 
+import { type Heat, heatOf } from "./heat.ts";
 import { type Moment, momentsOf } from "./moments.ts";
 import type { Column, Encoded, MonoNs, PhaseKind, Payload } from "./types.ts";
 
@@ -38,6 +39,8 @@ export class Run {
   readonly rowEnds: number[];
   /** The load, window by window. */
   readonly moments: Moment[];
+  /** Latency over time; `null` where the record has none window by window. */
+  readonly heat: Heat | null;
   /** Phases of all trials, in order. */
   readonly bands: Band[];
   /** The seconds that the time axis covers. */
@@ -54,6 +57,7 @@ export class Run {
     this.rowSeconds = begins.map((begin, row) => (this.seconds(begin ?? 0) + this.seconds(ends[row] ?? 0)) / 2);
     this.rowEnds = ends.map((end) => this.seconds(end ?? 0));
     this.moments = momentsOf(payload.intervals, (instant) => this.seconds(instant));
+    this.heat = payload.heat ? heatOf(payload.heat, (instant) => this.seconds(instant)) : null;
     this.columns = new Map(series.columns.map((column) => [keyOf(column), column]));
     this.bands = bandsOf(this);
     const instants = [...this.rowSeconds, ...this.moments.map((moment) => moment.end), ...this.bands.map((band) => band.end)];

@@ -21,6 +21,9 @@ export interface Moment {
   /** Completed, valid or not, and timed out. */
   completed: number;
   errors: number;
+  timedOut: number;
+  /** Failed requests by class. */
+  failures: Record<string, number>;
   inFlight: number;
   /** CPU time of all generator threads; `null` where the record has none. */
   cpu_ns: number | null;
@@ -43,6 +46,9 @@ export function momentsOf(intervals: Intervals, seconds: (instant: MonoNs) => nu
         return typeof least === "number" && typeof most === "number" ? [[name, { low: least, high: most }]] : [];
       }),
     );
+  const failures = Object.entries(intervals.failures ?? {}).map(([name, each]): [string, (number | null)[]] => [name, decode(each, length)]);
+  const failed = (members: number[]) =>
+    Object.fromEntries(failures.map(([name, counts]) => [name, members.reduce((sum, interval) => sum + (counts[interval] ?? 0), 0)]));
   const windows = new Map<number, { end: number; members: number[] }>();
   begins.forEach((begin, interval) => {
     const end = ends[interval];
@@ -56,7 +62,12 @@ export function momentsOf(intervals: Intervals, seconds: (instant: MonoNs) => nu
   });
   return [...windows]
     .sort(([one], [other]) => one - other)
-    .map(([begin, { end, members }]) => ({ begin: seconds(begin), end: seconds(end), ...together(intervals, members, extremes) }));
+    .map(([begin, { end, members }]) => ({
+      begin: seconds(begin),
+      end: seconds(end),
+      failures: failed(members),
+      ...together(intervals, members, extremes),
+    }));
 }
 
 function decoded({ low, high }: Bounds, length: number) {
@@ -67,7 +78,7 @@ function together(
   intervals: Intervals,
   members: number[],
   extremes: (interval: number) => Moment["extremes"],
-): Omit<Moment, "begin" | "end"> {
+): Omit<Moment, "begin" | "end" | "failures"> {
   const total = (values: number[]) => members.reduce((sum, interval) => sum + (values[interval] ?? 0), 0);
   const completed = (interval: number) => (intervals.ok[interval] ?? 0) + (intervals.failed[interval] ?? 0) + (intervals.timed_out[interval] ?? 0);
   const main = members.reduce((most, interval) => (completed(interval) > completed(most) ? interval : most));
@@ -76,6 +87,7 @@ function together(
     scheduled: total(intervals.scheduled),
     completed: members.reduce((sum, interval) => sum + completed(interval), 0),
     errors: total(intervals.failed) + total(intervals.timed_out),
+    timedOut: total(intervals.timed_out),
     inFlight: total(intervals.in_flight),
     cpu_ns: cpu.length > 0 ? cpu.reduce((sum, each) => sum + each, 0) : null,
     p50_ns: intervals.p50_ns[main] ?? null,

@@ -53,8 +53,19 @@ export function drawnUnit(column: Pick<Column, "unit" | "kind">): Drawn {
   return known ?? { unit: `${column.unit}/s`, factor: 1 };
 }
 
-/** Readings that are farther apart than this have a gap between them. Unit: seconds. */
+/** Readings that are farther apart than this have a gap between them, unless that is how far apart most are. Unit: seconds. */
 export const BRIDGE_SECONDS = 2.5;
+
+/** From so many readings on, their usual distance is known; one that is twice as long is a gap. */
+const USUAL = { readings: 8, times: 2 };
+
+/** The longest distance of two readings of a column without a gap between them. Unit: seconds. */
+function bridgeOf(values: Values, seconds: readonly number[]): number {
+  const read = seconds.filter((_, row) => values[row] !== null && values[row] !== undefined);
+  if (read.length < USUAL.readings) return BRIDGE_SECONDS;
+  const distances = read.slice(1).map((second, row) => second - (read[row] ?? 0)).sort((one, other) => one - other);
+  return Math.max(BRIDGE_SECONDS, USUAL.times * (distances[distances.length >> 1] ?? 0));
+}
 
 /**
  * Values of columns that are not read in every row, filled between two readings that are near enough.
@@ -63,10 +74,11 @@ export const BRIDGE_SECONDS = 2.5;
  */
 export function bridged(values: Values, seconds: readonly number[], kind: Column["kind"]): Values {
   const filled = values.slice();
+  const bridge = bridgeOf(values, seconds);
   let last: number | undefined;
   values.forEach((value, row) => {
     if (value === null) return;
-    const isNear = last !== undefined && (seconds[row] ?? 0) - (seconds[last] ?? 0) <= BRIDGE_SECONDS;
+    const isNear = last !== undefined && (seconds[row] ?? 0) - (seconds[last] ?? 0) <= bridge;
     if (last !== undefined && isNear) filled.fill(kind === "counter" ? value : (values[last] ?? null), last + 1, row);
     last = row;
   });

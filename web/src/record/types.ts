@@ -436,6 +436,8 @@ export interface Intervals {
   ok: number[];
   failed: number[];
   timed_out: number[];
+  /** Failed requests by class, of the classes that there are. */
+  failures?: Record<string, Encoded>;
   in_flight: number[];
   received_bytes: number[];
   thread_cpu_ns: number[][];
@@ -443,6 +445,15 @@ export interface Intervals {
   p99_ns: (number | null)[];
   /** Of intervals that stand for several: what these were like. */
   extremes?: Partial<Record<"scheduled" | "completed" | "errors" | "in_flight" | "cpu_ns" | "p50_ns" | "p99_ns", Bounds>>;
+}
+
+/** Latency over time as crates/report/src/html/heat.rs writes it. */
+export interface HeatTable {
+  per_decade: number;
+  begin_mono_ns: Encoded;
+  end_mono_ns: Encoded;
+  /** Of each column: number of the range, requests, and so on. Range `n` begins at 10^(n / per_decade) ns. */
+  cells: number[][];
 }
 
 /** The least and the greatest of each row; `null` where it has no other than its own value. */
@@ -479,6 +490,8 @@ export type Mark =
   | { kind: "warning" | "hard_stop" | "note"; text: string }
   | { kind: "signal"; name: string }
   | { kind: "watched"; pid: number; command: string; role: "target" | "generator" }
+  | { kind: "host_lost"; host: string; reason: string }
+  | { kind: "log_lines"; log: string; new_count: number; example: string }
   | ({ kind: "setting" } & SettingHeld)
   | { kind: "service"; trial: number; moment: "begin" | "end"; reading: ServiceReading };
 
@@ -517,6 +530,8 @@ export interface Payload {
   profile_low?: Profile;
   trials: Trial[];
   intervals: Intervals;
+  /** Missing where the record has no latency window by window. */
+  heat?: HeatTable;
   series: SeriesTable;
   events: { mono_ns: MonoNs; event: Mark }[];
 }

@@ -126,8 +126,9 @@ const within = (at: number, text: string, width: number) => Math.min(Math.max(at
 const hasRoom = (at: number, text: string, width: number) => at - halfOf(text) > 62 && at + halfOf(text) < width - 62;
 
 function Axis({ x, width, rows }: { x: Scale; width: number; rows: readonly Margin[] }) {
-  const margins = rows.length === 1 || rows.every((row) => row.scale === "ratio" && row.margin === rows[0]?.margin);
-  const band = margins && rows[0] ? `±${Number((rows[0].margin * 100).toPrecision(3))} ${rows[0].scale === "ratio" ? "%" : "pp"} does not matter` : "±1× does not matter";
+  const [first] = rows;
+  const isShared = first !== undefined && (rows.length === 1 || rows.every((row) => row.scale === "ratio" && row.margin === first.margin));
+  const band = isShared ? `±${Number((first.margin * 100).toPrecision(3))} ${first.scale === "ratio" ? "%" : "pp"} does not matter` : "gray: too small to matter";
   return (
     <svg width={width} height={AXIS_HEIGHT} viewBox={`0 0 ${width} ${AXIS_HEIGHT}`}>
       {forestTicks(x.domain, rows).map(([at, text]) => (

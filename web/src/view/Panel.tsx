@@ -8,6 +8,7 @@ import { createTimeline, isLimitDrawn } from "../chart/timeline.ts";
 import { chosenDuration, inUnit } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import { view, type Window } from "../state/view.ts";
+import { HeatKey } from "./HeatKey.tsx";
 import { numbers, Table } from "./Table.tsx";
 
 interface PanelProps {
@@ -92,6 +93,7 @@ export function PanelView({ run, panel, palette, width, window, focus, isGroupSt
           </p>
         )}
         {panel.note && <p class="quiet">{panel.note}</p>}
+        <HeatKey panel={panel} palette={palette} />
       </figcaption>
       <div
         ref={element}

@@ -20,7 +20,7 @@ export function Timeline({ run }: { run: Run }) {
   const panels = useMemo(() => [...base, ...addedPanels(run, added)], [run, base, added]);
   const window: Window = chosen ?? run.extent;
   if (panels.length === 0) return <p class="quiet">The record holds no readings over time.</p>;
-  const isNarrow = width > 0 && width < 640;
+  const isNarrow = width > 0 && width < NARROW;
   const plotWidth = isNarrow ? width : width - LABELS;
   const say = (second: number | null) => {
     if (readout.current) readout.current.textContent = second === null ? HINT : describe(run, second);
@@ -65,7 +65,10 @@ export function Timeline({ run }: { run: Run }) {
 }
 
 /** Width of the labels beside the plots. Unit: CSS pixels; also in the style. */
-const LABELS = 196;
+export const LABELS = 196;
+
+/** Below this width labels stand above the plots. Unit: CSS pixels. */
+export const NARROW = 640;
 
 const HINT = "Drag over a plot to look closer; arrow keys move the cursor of the plot in focus.";
 

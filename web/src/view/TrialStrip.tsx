@@ -3,7 +3,7 @@
 import { linear } from "../chart/scale.ts";
 import { onAxis } from "../number.ts";
 import type { Run } from "../record/decode.ts";
-import type { Mark } from "../record/types.ts";
+import { marksOf } from "../record/marks.ts";
 import type { Window } from "../state/view.ts";
 
 /** Room that uPlot leaves left and right of its plots; see chart/timeline.ts. Unit: CSS pixels. */
@@ -22,11 +22,7 @@ export function TrialStrip({ run, window, focus, left, width }: StripProps) {
   const x = linear(window, [left + PLOT.left, left + width - PLOT.right]);
   const clip = (second: number) => Math.min(Math.max(second, window[0]), window[1]);
   const trials = spans(run).filter((span) => span.end > window[0] && span.begin < window[1]);
-  const marks = run.payload.events.flatMap(({ mono_ns, event }) => {
-    const at = run.seconds(mono_ns);
-    const text = textOf(event);
-    return text !== null && at >= window[0] && at <= window[1] ? [{ at, text }] : [];
-  });
+  const marks = marksOf(run).filter(({ at }) => at >= window[0] && at <= window[1]);
   return (
     <>
       <svg class="trial-strip" width={left + width} height={HEIGHT} viewBox={`0 0 ${left + width} ${HEIGHT}`} aria-hidden="true">
@@ -91,20 +87,4 @@ function spans(run: Run): Span[] {
     else found.set(band.trial, { trial: band.trial, begin: band.begin, end: band.end, rate_hz: band.rate_hz });
   }
   return [...found.values()];
-}
-
-/** What a mark says; `null` for those that are shown in another way. */
-function textOf(event: Mark): string | null {
-  switch (event.kind) {
-    case "warning":
-      return `warning: ${event.text}`;
-    case "hard_stop":
-      return `hard stop: ${event.text}`;
-    case "note":
-      return event.text;
-    case "signal":
-      return `signal ${event.name}`;
-    default:
-      return null;
-  }
 }

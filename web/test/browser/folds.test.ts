@@ -60,7 +60,7 @@ describe("folded parts of report.html", { skip: skipWithout(hasChromium, "folded
     await page.context().close();
   });
 
-  test("prints on two pages, and is as it was after that", async () => {
+  test("prints on two sheets at most, and is as it was after that", async () => {
     for (const variant of ["run", "load", "full"] as const) {
       const { page } = await session.openFolded(variant, { viewport: { width: 1400, height: 900 } });
       const margin = { top: "10mm", bottom: "10mm", left: "10mm", right: "10mm" };

@@ -8,6 +8,7 @@
 //! of the record is text in the page, never markup.
 
 mod encode;
+mod heat;
 mod payload;
 mod tryout;
 

@@ -4,12 +4,13 @@
 //! seen, and the page says so; how finely depends on how large the page becomes.
 
 use super::encode::{Encoded, encode};
+use super::heat::{Heat, heat};
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use sysdyno_record::analysis::Capacity;
 use sysdyno_record::condense::{IntervalCell, thinned};
 use sysdyno_record::event::{Event, EventKind};
@@ -57,6 +58,8 @@ pub(super) struct RunPayload<'a> {
     generators: &'a [GeneratorShare],
     trials: Vec<TrialRow<'a>>,
     intervals: Intervals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heat: Option<Heat>,
     series: Box<RawValue>,
     events: Vec<&'a Event>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +113,9 @@ struct Intervals {
     ok: Vec<u64>,
     failed: Vec<u64>,
     timed_out: Vec<u64>,
+    /// Failed requests by class, of classes that there are.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    failures: BTreeMap<FailureClass, Encoded>,
     in_flight: Vec<u64>,
     received_bytes: Vec<u64>,
     thread_cpu_ns: Vec<Vec<u64>>,
@@ -164,6 +170,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> RunPayload<'a> {
         generators: input.shares(),
         trials: input.run.trials.iter().map(trial).collect(),
         intervals: intervals(input.run.intervals),
+        heat: heat(&input.run),
         series: series(input.run.server_series()),
         events: events(input.run.events),
         profile: input.profile,
@@ -263,6 +270,7 @@ fn intervals(all: &[Interval]) -> Intervals {
         ok: counts(|counts| counts.ok),
         failed: counts(|counts| counts.failed),
         timed_out: counts(|counts| counts.timed_out),
+        failures: failures_over_time(&kept),
         in_flight: kept.iter().map(|interval| interval.in_flight_at_end).collect(),
         received_bytes: kept.iter().map(|interval| interval.received_bytes).collect(),
         thread_cpu_ns: kept.iter().map(|interval| interval.thread_cpu_ns.clone()).collect(),
@@ -270,6 +278,14 @@ fn intervals(all: &[Interval]) -> Intervals {
         p99_ns: kept.iter().map(|interval| interval.p99_ns).collect(),
         extremes: extremes(&kept),
     }
+}
+
+fn failures_over_time(kept: &[Interval]) -> BTreeMap<FailureClass, Encoded> {
+    let classes: BTreeSet<FailureClass> =
+        kept.iter().flat_map(|interval| interval.failures.keys().copied()).collect();
+    let of = |class| kept.iter().map(move |interval| interval.failures.get(&class).copied().unwrap_or(0));
+    let rows = classes.into_iter().map(|class| (class, encode(of(class).map(|count| Some(count as f64)))));
+    rows.collect()
 }
 
 /// Neighboring intervals in one, as far as they are of one phase: those of another are left out. Percentiles cannot be added
