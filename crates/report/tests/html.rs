@@ -4,6 +4,8 @@
 
 use crate::fixture::{SampleRecord, hostile, variants};
 use serde_json::Value;
+use sysdyno_record::load::{Interval, LatencyWindow};
+use sysdyno_record::units::MonoNs;
 use sysdyno_report::html::render;
 
 /// The embedded document of a page.
@@ -71,4 +73,36 @@ fn the_page_without_a_record_is_small() {
     let data = serde_json::to_string(&embedded(&page)).expect("serialises").len();
     assert!(page.len() - data < 500_000, "{} bytes besides the data", page.len() - data);
     assert!(data < 300_000, "{data} bytes of data for 600 readings of 96 columns");
+}
+
+#[test]
+fn latency_over_time_is_embedded_in_cells_few_enough_for_a_run_of_any_length() {
+    let mut record = SampleRecord::run();
+    let windows: usize = record.latency_windows.values().map(Vec::len).sum();
+    let data = embedded(&render(&record.input()));
+    assert_eq!(data["heat"]["cells"].as_array().map(Vec::len), Some(windows));
+    let (interval, window) = (record.intervals[1].clone(), record.latency_windows[&1][0].clone());
+    record.intervals.clear();
+    record.latency_windows.clear();
+    for second in 0..20_000 {
+        let [begin_mono_ns, end_mono_ns] = [second, second + 1].map(|at| MonoNs(at * 1_000_000_000));
+        record.intervals.push(Interval { begin_mono_ns, end_mono_ns, ..interval.clone() });
+        let windows = record.latency_windows.entry(1).or_default();
+        windows.push(LatencyWindow { begin_mono_ns, ..window.clone() });
+    }
+    let heat = &embedded(&render(&record.input()))["heat"];
+    let cells = heat["cells"].as_array().expect("has columns");
+    assert_eq!(cells.len(), 400);
+    let requests = |column: &Value| {
+        column
+            .as_array()
+            .expect("has ranges")
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .filter_map(Value::as_u64)
+            .sum::<u64>()
+    };
+    let of_a_window: u64 = window.steps.iter().map(|step| step.count).sum();
+    assert_eq!(cells.iter().map(requests).sum::<u64>(), 20_000 * of_a_window, "no request is left out");
 }
