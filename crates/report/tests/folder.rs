@@ -56,7 +56,9 @@ fn from_memory<'a>(record: &'a SampleRecord, run: &'a Run) -> ReportInput<'a> {
 
 #[test]
 fn a_report_from_the_folder_is_the_report_from_memory() {
-    let record = SampleRecord::run();
+    let mut record = SampleRecord::run();
+    // What is written here has no histograms.
+    record.latency_windows.clear();
     let folder = tempfile::tempdir().expect("a folder");
     let writer = write(&record, folder.path());
     let path = writer.path().to_owned();
