@@ -1,9 +1,11 @@
 //! How far a run is, while it lasts, and what whoever looks on sees of it. None of this is written down.
 
 use crate::effect::{Better, Effect};
-use crate::load::TrialPurpose;
+use crate::failure::Failures;
+use crate::load::{Counts, LatencyKind, TrialPurpose};
 use crate::plan::{Arrival, PhaseKind};
-use crate::units::SpanNs;
+use crate::units::{MonoNs, SpanNs};
+use serde::Serialize;
 
 /// How far a plan is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +78,7 @@ pub struct LoadMark {
 }
 
 /// Who used the CPUs in the last seconds.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CpuUses {
     /// The tiers of the server in the order of the way of a request.
     pub tiers: Vec<CpuUse>,
@@ -89,7 +91,7 @@ pub struct CpuUses {
 }
 
 /// CPU that one tier used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CpuUse {
     /// What its first process is called. Untrusted text.
     pub name: String,
@@ -119,4 +121,62 @@ pub struct Closing {
     pub better: Better,
     /// The effect after each pair, the oldest first.
     pub effects: Vec<Effect>,
+}
+
+/// About a second of a load in the numbers that onlookers read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadSecond {
+    /// The trial.
+    pub trial: u32,
+    /// Position of the phase in the trial's plan.
+    pub phase_index: u32,
+    /// What the phase is for.
+    pub phase: PhaseKind,
+    /// Begin of the interval.
+    pub begin_mono_ns: MonoNs,
+    /// End of the interval.
+    pub end_mono_ns: MonoNs,
+    /// Arrivals of the interval; `None` in a closed process. Unit: requests per second.
+    pub offered_hz: Option<f64>,
+    /// Completed requests, valid or not. Unit: requests per second.
+    pub achieved_hz: f64,
+    /// Completed and valid requests. Unit: requests per second.
+    pub goodput_hz: f64,
+    /// Failed and timed-out requests. Unit: requests per second.
+    pub errors_hz: f64,
+    /// Requests by outcome.
+    pub counts: Counts,
+    /// Failed requests by class.
+    pub failures: Failures,
+    /// What the latencies are: response time, or service time in a closed process.
+    pub latency_kind: LatencyKind,
+    /// The latencies.
+    pub latency_ns: SecondLatency,
+    /// Requests between send and last byte when the interval ended.
+    pub in_flight_at_end: u64,
+    /// Bytes received, heads included.
+    pub received_bytes: u64,
+    /// Connections that were established.
+    pub connections_opened: u64,
+    /// CPU of the busiest generator thread; `None`: not known. Unit: ratio of one CPU.
+    pub busiest_thread_ratio: Option<f64>,
+    /// Whether that is so much that the generator may be what limits the rate.
+    pub is_generator_full: bool,
+}
+
+/// Latencies of an interval. A percentile is `None` if fewer than ten samples lie beyond it. Unit: nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SecondLatency {
+    /// Number of values.
+    pub count: u64,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<u64>,
+    /// Greatest value; `None`: there is none.
+    pub max: Option<u64>,
 }

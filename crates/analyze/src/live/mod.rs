@@ -5,8 +5,10 @@
 
 mod frame;
 mod now;
+mod second;
 mod watch;
 
+pub use second::second;
 pub use watch::{HostWatch, ListedProcess};
 
 use crate::outcome::TrialOutcome;

@@ -206,9 +206,8 @@ pub struct RunArgs {
     /// Print the plan and the highest load that it can send, and exit
     #[arg(long)]
     pub dry_run: bool,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputOptions,
 }
 
 /// Arguments of `load`.
@@ -279,6 +278,8 @@ pub enum OutputForm {
     Text,
     /// One JSON document
     Json,
+    /// A line of JSON for each second and each event, while it happens
+    Jsonl,
     /// A header line, and one line per measured phase
     Csv,
     /// HdrHistogram's percentile text, for its plotters

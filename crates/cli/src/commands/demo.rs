@@ -60,7 +60,9 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ));
     let form = OutputForm::of_json(args.json);
     let server = ServerOptions::default();
+    let live = RefCell::default();
     let session = Session {
+        live: &live,
         kind: RunKind::Demo,
         runs_dir: &runs_dir,
         form,

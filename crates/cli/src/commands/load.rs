@@ -1,12 +1,12 @@
 //! `sysdyno load`: drive load, report what came back.
 
 use super::record::{Session, record};
-use crate::args::LoadArgs;
+use crate::args::{LoadArgs, OutputForm};
 use crate::exit::Exit;
 use crate::fence;
 use crate::here::Here;
 use crate::settings::SettingsFile;
-use crate::ui::Ui;
+use crate::ui::{LiveOutput, Ui};
 use anyhow::bail;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -27,6 +27,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.work.is_asked() {
         return super::work::work(args, ui);
     }
+    let form = args.output.form();
     let settings = SettingsFile::read()?;
     let draft = LoadDraft {
         draft: BaseDraft {
@@ -62,11 +63,12 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let session = Session {
         kind: RunKind::Load,
         runs_dir: &runs_dir,
-        form: args.output.form(),
+        form,
         probe_log: probe.probe_log.as_deref(),
         server: &servers,
         behind: &[],
         guard: &guard,
+        live: &RefCell::new(LiveOutput::default().with_lines(form == OutputForm::Jsonl)),
     };
     let sampling = SamplingPlan { hz: SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {

@@ -5,7 +5,7 @@ use crate::args::OutputForm;
 use crate::exit::Exit;
 use crate::fence::{self, Others};
 use crate::here::draw_seed;
-use crate::ui::{Console, ProbeLog, Signals, Ui};
+use crate::ui::{Console, LiveOutput, Onlookers, ProbeLog, Signals, Ui};
 use anyhow::Context;
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -42,6 +42,8 @@ pub struct Session<'a> {
     pub behind: &'a [SocketAddr],
     /// What may be loaded; a word of the user that was asked for is kept.
     pub guard: &'a RefCell<LoadGuard>,
+    /// Who looks on besides the console.
+    pub live: &'a RefCell<LiveOutput>,
 }
 
 impl Session<'_> {
@@ -109,8 +111,11 @@ pub fn record_quietly(
     }
     let mut console =
         Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
+    let live = &mut *session.live.borrow_mut();
+    live.begin(writer.id(), session.kind);
     let (executed, lost, remains) = {
-        let mut journal = RunJournal::new(&mut writer, &mut console);
+        let mut onlookers = Onlookers { console: &mut console, live };
+        let mut journal = RunJournal::new(&mut writer, &mut onlookers);
         let mut local = LocalAgent::guarded(guard);
         let generator: &mut dyn Generator = match &mut fleet {
             Some(fleet) => fleet,
@@ -125,6 +130,7 @@ pub fn record_quietly(
     console.clear();
     let logged = console.take_probe_log().map_or(Ok(()), ProbeLog::finish);
     if let Err(error) = executed {
+        live.fail(writer.manifest(), &error.to_string(), ui);
         return Err(fail(writer, error.into()));
     }
     // From here on there is a result. What cannot be written any more is remembered by the writer, and told at the end.
@@ -146,6 +152,7 @@ pub fn record_quietly(
         ui.note(&format!("warning: {error:#}"));
         run.manifest.status = RunStatus::Failed;
     }
+    live.end(&run.manifest, Some(&ReportInput::new(&run, &analysis)), ui);
     Ok(Recorded { run, analysis, is_interrupted })
 }
 
@@ -228,13 +235,16 @@ fn warn_of_missing_target(run: &Run, ui: &Ui) {
 pub fn print(run: &Run, input: &ReportInput<'_>, form: OutputForm, ui: &Ui) {
     let nothing = LatencySet::default();
     let latency = run.latency.get(&input.analysis.shown_trial).unwrap_or(&nothing);
-    ui.print(&match form {
+    let text = match form {
         OutputForm::Text => return ui.print(&terminal::render(input, &ui.style())),
-        OutputForm::Json => format!("{:#}", document(input)),
-        OutputForm::Csv => csv::render(input),
-        OutputForm::Hdr => spectrum::render(input, latency),
-        OutputForm::Ab => ab::render(input, latency),
-    });
+        // Was printed while it happened.
+        OutputForm::Jsonl => None,
+        OutputForm::Json => Some(format!("{:#}", document(input))),
+        OutputForm::Csv => Some(csv::render(input)),
+        OutputForm::Hdr => Some(spectrum::render(input, latency)),
+        OutputForm::Ab => Some(ab::render(input, latency)),
+    };
+    text.iter().for_each(|text| ui.print(text));
     let failed = input.analysis.checks.iter().filter(|check| !check.passed);
     failed.for_each(|check| ui.note(&format!("FAILED {}", escape::terminal(&check.sentence, 200))));
 }

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::fence;
 use crate::here::Here;
 use crate::settings::SettingsFile;
-use crate::ui::Ui;
+use crate::ui::{LiveOutput, Ui};
 use std::cell::RefCell;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{BaseDraft, Checked, SearchDraft, SearchUse, forecast};
@@ -18,6 +18,7 @@ use sysdyno_run::profiling::ProfileRequest;
 
 pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let ui = &ui.quiet(args.quiet);
+    let form = args.output.form();
     let settings = SettingsFile::read()?;
     let draft = SearchDraft {
         draft: BaseDraft {
@@ -52,11 +53,12 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let session = Session {
         kind: RunKind::Run,
         runs_dir: &runs_dir,
-        form: OutputForm::of_json(args.json),
+        form,
         probe_log: probe.probe_log.as_deref(),
         server: &servers,
         behind: &[],
         guard: &guard,
+        live: &RefCell::new(LiveOutput::default().with_lines(form == OutputForm::Jsonl)),
     };
     search(&session, &plan, profile.as_ref(), ui)
 }

@@ -2,11 +2,11 @@
 
 use super::record::{is_living, print};
 use super::{tryout, work};
-use crate::args::{RecordOptions, ReportArgs, ShowArgs};
+use crate::args::{OutputForm, RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::analyze;
 use sysdyno_plan::options::Combine;
@@ -15,6 +15,11 @@ use sysdyno_record::store::{Run, list};
 use sysdyno_report::{ReportInput, html};
 
 pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    ensure!(
+        args.output.form() != OutputForm::Jsonl,
+        "cannot print a recorded run while it happens\nhint: --output json prints the result; intervals.jsonl in the run's \
+         folder has a line for each second"
+    );
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
     if args.verify {

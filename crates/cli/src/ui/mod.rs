@@ -2,11 +2,13 @@
 
 mod block;
 mod full_screen;
+mod live;
 mod probe_log;
 mod progress;
 mod signals;
 
 pub use full_screen::{FullScreen, Key};
+pub use live::{LiveOutput, Onlookers};
 pub use probe_log::ProbeLog;
 pub use progress::Console;
 pub use signals::Signals;

@@ -11,7 +11,7 @@ use sysdyno_analyze::live::LiveRun;
 use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::probe::ProbeTally;
 use sysdyno_analyze::tryout::{Standing, forecast};
-use sysdyno_record::load::{Interval, TrialBegin};
+use sysdyno_record::load::{Interval, LatencySet, TrialBegin};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
 use sysdyno_record::progress::{CpuUses, RunProgress};
@@ -170,7 +170,7 @@ impl Watcher for Console {
         self.live.begin(begin);
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &Interval, _: &LatencySet) {
         self.live.interval(interval);
     }
 

@@ -44,8 +44,14 @@ pub trait Watcher {
     /// A trial begins.
     fn begun(&mut self, _begin: &TrialBegin) {}
 
-    /// About a second of a load is over.
-    fn interval(&mut self, _interval: &Interval) {}
+    /// About a second of a load is over, with the latencies of it.
+    fn interval(&mut self, _interval: &Interval, _latency: &LatencySet) {}
+
+    /// A mark on the time axis was set.
+    fn marked(&mut self, _event: &Event) {}
+
+    /// A trial is over, and that is what its numbers are worth.
+    fn ended(&mut self, _end: &TrialEnd, _verdict: &Verdict) {}
 
     /// A trial of a search is judged.
     fn tried(&mut self, _outcome: &TrialOutcome) {}
@@ -306,6 +312,7 @@ impl<'a> RunJournal<'a> {
     pub(super) fn event(&mut self, at: MonoNs, kind: EventKind) -> Result<(), RunError> {
         let event = Event { mono_ns: at, event: kind };
         let written = self.writer.event(&event);
+        self.watcher.marked(&event);
         self.kept(written)?;
         self.events.push(event);
         Ok(())
@@ -354,6 +361,7 @@ impl<'a> RunJournal<'a> {
         }
         let watched = &self.watched;
         let verdict = sysdyno_analyze::verdict::check_trial(&self.view((begin, end), latency, watched));
+        self.watcher.ended(end, &verdict);
         Ok(verdict)
     }
 
@@ -451,7 +459,7 @@ impl<'a> RunJournal<'a> {
             None => self.intervals.extend(written?),
             Some(_) => self.intervals.push(interval.clone()),
         }
-        self.watcher.interval(&interval);
+        self.watcher.interval(&interval, latency);
         self.so_far.counts.add(&interval.counts);
         self.so_far.in_flight = interval.in_flight_at_end;
         self.progress.phase = interval.phase;

@@ -41,7 +41,9 @@ pub(super) fn trial(
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
     let hosts = place.hosts(&folder.plan, &variant)?;
     let behind = place.behind(&folder.plan, &variant)?;
+    let live = RefCell::default();
     let session = Session {
+        live: &live,
         kind,
         runs_dir: &runs,
         form: OutputForm::Text,

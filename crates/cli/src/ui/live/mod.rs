@@ -1,0 +1,165 @@
+//! Who looks on while a run lasts, besides the console: whoever reads lines of JSON.
+//!
+//! All of it comes from what the journal of the run is told anyway, at most a few times a second, and none of it can make the
+//! load wait.
+
+mod lines;
+
+use self::lines::LineStream;
+use super::{Console, Ui};
+use sysdyno_analyze::live::second;
+use sysdyno_analyze::outcome::TrialOutcome;
+use sysdyno_analyze::tryout::Standing;
+use sysdyno_record::analysis::Verdict;
+use sysdyno_record::event::Event;
+use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd};
+use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
+use sysdyno_record::plan::Arrival;
+use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::progress::{CpuUses, LoadSecond, RunProgress};
+use sysdyno_record::tryout::Settled;
+use sysdyno_report::ReportInput;
+use sysdyno_report::output::lines::{
+    CpuLine, RunBegins, RunEnds, RunLine, SCHEMA, TrialBegins, TrialEnds, conclusions, render,
+};
+use sysdyno_run::clock;
+use sysdyno_run::execute::{SoFar, Watcher};
+
+/// Between two readings of who uses the CPUs. Unit: nanoseconds.
+const CPUS_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Where a run goes while it lasts, besides the console.
+#[derive(Debug, Default)]
+pub struct LiveOutput {
+    lines: Option<LineStream>,
+    arrival: Option<Arrival>,
+    cpus_read_ns: Option<u64>,
+}
+
+impl LiveOutput {
+    /// The same, as lines on standard output as well.
+    pub fn with_lines(self, is_wanted: bool) -> LiveOutput {
+        LiveOutput { lines: is_wanted.then(LineStream::to_stdout), ..self }
+    }
+
+    /// A run begins.
+    pub fn begin(&mut self, run: &str, kind: RunKind) {
+        self.line(&RunLine::Begin(RunBegins { schema: SCHEMA, run, kind, clock: clock::pair() }));
+    }
+
+    /// The run is over, and this came of it; `None`: nothing did. Whoever reads lines is waited for, for a while.
+    pub fn end(&mut self, manifest: &Manifest, input: Option<&ReportInput<'_>>, ui: &Ui) {
+        let Some(stream) = self.lines.take() else { return };
+        let mut last = input.map(conclusions).unwrap_or_default();
+        last.push(render(&RunLine::End(RunEnds {
+            run: &manifest.id,
+            status: manifest.status,
+            reason: manifest.reason.as_deref(),
+            end_mono_ns: clock::monotonic(),
+            dropped_count: stream.dropped_count(),
+        })));
+        if !stream.finish(last) {
+            ui.note("warning: whoever reads the lines has stopped; the rest of them was dropped");
+        }
+    }
+
+    /// The run came to nothing, for this reason.
+    pub fn fail(&mut self, manifest: &Manifest, reason: &str, ui: &Ui) {
+        let failed =
+            Manifest { status: RunStatus::Failed, reason: Some(reason.to_owned()), ..manifest.clone() };
+        self.end(&failed, None, ui);
+    }
+
+    fn line(&mut self, line: &RunLine<'_>) {
+        if let Some(lines) = &mut self.lines {
+            lines.send(line);
+        }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    fn second(&mut self, second: &LoadSecond) {
+        self.line(&RunLine::Interval(second));
+    }
+
+    fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
+        let now = clock::monotonic();
+        let is_due =
+            self.cpus_read_ns.is_none_or(|last_ns| now.0.saturating_sub(last_ns) >= CPUS_INTERVAL_NS);
+        if !self.is_wanted() || !is_due {
+            return;
+        }
+        self.cpus_read_ns = Some(now.0);
+        let uses = read();
+        if uses != CpuUses::default() {
+            self.line(&RunLine::Cpus(CpuLine { mono_ns: now, uses: &uses }));
+        }
+    }
+}
+
+/// The console and the others, as one who looks on.
+#[derive(Debug)]
+pub struct Onlookers<'a> {
+    /// Whoever sits at the terminal.
+    pub console: &'a mut Console,
+    /// The others.
+    pub live: &'a mut LiveOutput,
+}
+
+impl Watcher for Onlookers<'_> {
+    fn progress(&mut self, progress: &RunProgress) {
+        self.console.progress(progress);
+    }
+
+    fn is_interrupted(&mut self) -> bool {
+        self.console.is_interrupted()
+    }
+
+    fn begun(&mut self, begin: &TrialBegin) {
+        self.console.begun(begin);
+        self.live.arrival = Some(begin.plan.arrival);
+        self.live.line(&RunLine::TrialBegin(TrialBegins::of(begin)));
+    }
+
+    fn interval(&mut self, interval: &Interval, latency: &LatencySet) {
+        self.console.interval(interval, latency);
+        if let (true, Some(arrival)) = (self.live.is_wanted(), self.live.arrival) {
+            self.live.second(&second(interval, latency, arrival));
+        }
+    }
+
+    fn marked(&mut self, event: &Event) {
+        self.live.line(&RunLine::Event(event));
+    }
+
+    fn ended(&mut self, end: &TrialEnd, verdict: &Verdict) {
+        self.live.line(&RunLine::TrialEnd(TrialEnds::of(end, verdict)));
+    }
+
+    fn tried(&mut self, outcome: &TrialOutcome) {
+        self.console.tried(outcome);
+    }
+
+    fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
+        self.console.cpus(read);
+        self.live.cpus(read);
+    }
+
+    fn settled(&mut self, settled: &Settled) {
+        self.console.settled(settled);
+    }
+
+    fn standing(&mut self, standing: &Standing) {
+        self.console.standing(standing);
+    }
+
+    fn probe(&mut self, reply: &ProbeReply) {
+        self.console.probe(reply);
+    }
+
+    fn look(&mut self, progress: &RunProgress, so_far: &SoFar) {
+        self.console.look(progress, so_far);
+    }
+}
