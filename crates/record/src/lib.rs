@@ -29,6 +29,7 @@ pub mod live;
 pub mod load;
 pub mod log;
 pub mod manifest;
+pub mod metrics;
 mod named;
 pub mod origin;
 pub mod path;

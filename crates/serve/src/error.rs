@@ -13,6 +13,12 @@ pub enum ServeError {
          8080:127.0.0.1:{port} HOST`, and open the URL there with port 8080", port = .0.port()
     )]
     NotLoopback(SocketAddr),
+    /// The address of metrics can be reached from other hosts.
+    #[error(
+        "cannot serve metrics on {0}: other hosts could read them\nhint: use --prometheus 127.0.0.1:{port}; to monitor \
+         from another host, push with --remote-write", port = .0.port()
+    )]
+    MetricsNotLoopback(SocketAddr),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -24,4 +30,29 @@ pub enum ServeError {
     /// There is no list of runs.
     #[error(transparent)]
     Index(#[from] IndexError),
+}
+
+/// What keeps metrics from being pushed.
+#[derive(Debug, thiserror::Error)]
+pub enum PushError {
+    /// Nothing can be written to this URL.
+    #[error("cannot push metrics to '{url}': {cause}\nhint: write http://HOST:PORT/api/v1/write")]
+    Url {
+        /// The URL, as it was typed.
+        url: String,
+        /// Why not.
+        cause: &'static str,
+    },
+    /// The message did not arrive, as far as is known.
+    #[error("{cause}")]
+    Send {
+        /// Why not.
+        cause: String,
+    },
+    /// The message was not accepted.
+    #[error("the server answered with status {status}")]
+    Status {
+        /// The status code.
+        status: u16,
+    },
 }

@@ -53,7 +53,8 @@ fn admit(cookie: &str, token: &AccessToken) -> Response {
     response
 }
 
-fn is_loopback(headers: &HeaderMap) -> bool {
+/// Whether a request was sent to this host by its own name.
+pub(crate) fn is_loopback(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next()) else {
         return false;

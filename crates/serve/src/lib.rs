@@ -1,6 +1,7 @@
-//! The folder of runs in a browser: the list, every run, comparisons, and a run while it grows.
+//! The folder of runs in a browser: the list, every run, comparisons, and a run while it grows. And the numbers of a running
+//! load for monitoring systems ([`ScrapeServer`], [`RemoteWriter`]).
 //!
-//! Promise: this crate never answers whoever does not have the token, never listens beyond this host, and never changes
+//! Promise: this crate never shows a run to whoever does not have the token, never listens beyond this host, and never changes
 //! anything: it reads folders of runs, and the pages that it sends are those of the report.
 //!
 //! Constraints that shape the crate:
@@ -13,7 +14,9 @@ mod answer;
 mod error;
 mod gate;
 mod live;
+mod push;
 mod routes;
+mod scrape;
 mod server;
 mod shelf;
 mod site;
@@ -22,7 +25,9 @@ mod token;
 #[cfg(test)]
 mod tests;
 
-pub use error::ServeError;
+pub use error::{PushError, ServeError};
+pub use push::RemoteWriter;
+pub use scrape::{ScrapeServer, Scraped, ScrapedText};
 pub use server::{ServeOptions, serve};
 pub use token::AccessToken;
 

@@ -31,7 +31,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const BLOCKING_THREADS: usize = 8;
 
 /// How often it is asked whether to stop.
-const STOP_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What is served, where, and for whom.
 pub struct ServeOptions {
@@ -63,12 +63,8 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     let ServeOptions { listen, runs_dir, cache, token, pages } = options;
-    if !listen.ip().is_loopback() {
-        return Err(ServeError::NotLoopback(listen));
-    }
+    let listener = listen_on_loopback(listen, ServeError::NotLoopback)?;
     let fail = |source| ServeError::Listen { address: listen, source };
-    let listener = StdListener::bind(listen).map_err(fail)?;
-    listener.set_nonblocking(true).map_err(fail)?;
     let address = listener.local_addr().map_err(fail)?;
     let shelf = Shelf::open(&runs_dir, cache.as_deref(), pages)?;
     let site = ServedSite::new(Arc::new(shelf), token, address.port());
@@ -87,6 +83,20 @@ pub fn serve(
     // A page that is being made is not waited for.
     runtime.shutdown_background();
     ended
+}
+
+/// Listens without blocking, unless the address can be reached from other hosts: then the error is what `refuse` makes.
+pub(crate) fn listen_on_loopback(
+    listen: SocketAddr,
+    refuse: impl FnOnce(SocketAddr) -> ServeError,
+) -> Result<StdListener, ServeError> {
+    if !listen.ip().is_loopback() {
+        return Err(refuse(listen));
+    }
+    let fail = |source| ServeError::Listen { address: listen, source };
+    let listener = StdListener::bind(listen).map_err(fail)?;
+    listener.set_nonblocking(true).map_err(fail)?;
+    Ok(listener)
 }
 
 async fn stopped(is_stopped: impl Fn() -> bool) {

@@ -4,10 +4,12 @@
 //! Nothing here decides anything: verdicts and conclusions are drawn from the whole record, when it is there.
 
 mod frame;
+mod meter;
 mod now;
 mod second;
 mod watch;
 
+pub use meter::RunMeter;
 pub use second::second;
 pub use watch::{HostWatch, ListedProcess};
 

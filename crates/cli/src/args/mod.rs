@@ -10,6 +10,7 @@ mod foreign;
 mod habits;
 mod inject;
 mod lab;
+mod live;
 mod probe;
 mod profile;
 mod record;
@@ -30,6 +31,7 @@ pub use fence::FenceOptions;
 pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
 pub use lab::{LabArgs, LabCommand};
+pub use live::LiveOptions;
 pub use probe::ProbeArgs;
 pub use profile::{ProfileArgs, ProfileForm};
 pub use record::RecordOptions;
@@ -199,6 +201,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub profile: bool,
     #[command(flatten)]
+    pub live: LiveOptions,
+    #[command(flatten)]
     pub record: RecordOptions,
     /// Show no progress
     #[arg(long)]
@@ -240,6 +244,8 @@ pub struct LoadArgs {
     /// the report
     #[arg(long)]
     pub profile: bool,
+    #[command(flatten)]
+    pub live: LiveOptions,
     #[command(flatten)]
     pub record: RecordOptions,
     /// Show no progress

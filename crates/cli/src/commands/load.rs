@@ -60,6 +60,8 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let BaseDraft { target, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
+    let live = LiveOutput::start(&args.live, ui)?.with_lines(form == OutputForm::Jsonl);
+    let live = RefCell::new(live);
     let session = Session {
         kind: RunKind::Load,
         runs_dir: &runs_dir,
@@ -68,7 +70,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         server: &servers,
         behind: &[],
         guard: &guard,
-        live: &RefCell::new(LiveOutput::default().with_lines(form == OutputForm::Jsonl)),
+        live: &live,
     };
     let sampling = SamplingPlan { hz: SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {

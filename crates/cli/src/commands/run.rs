@@ -50,6 +50,8 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let BaseDraft { target, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
+    let live = LiveOutput::start(&args.live, ui)?.with_lines(form == OutputForm::Jsonl);
+    let live = RefCell::new(live);
     let session = Session {
         kind: RunKind::Run,
         runs_dir: &runs_dir,
@@ -58,7 +60,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         server: &servers,
         behind: &[],
         guard: &guard,
-        live: &RefCell::new(LiveOutput::default().with_lines(form == OutputForm::Jsonl)),
+        live: &live,
     };
     search(&session, &plan, profile.as_ref(), ui)
 }

@@ -1,9 +1,11 @@
-//! A run as others see it while it lasts: lines of JSON on standard output.
+//! A run as others see it while it lasts: lines of JSON on standard output, and metrics that are scraped or pushed.
 
 use crate::rig::program::{Program, Running, Target};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -110,4 +112,119 @@ fn a_recorded_run_is_refused_as_lines() {
     let outcome = Running::start(program.command(["show", "--output", "jsonl"])).finish(LIMIT);
     outcome.expect_code(2);
     assert!(outcome.stderr.contains("hint: --output json prints the result"), "{outcome}");
+}
+
+/// What a load serves: each series by its name and labels.
+fn scrape(address: &str, accept: &str) -> (String, BTreeMap<String, f64>) {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let head = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nAccept: {accept}\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("sends");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("receives");
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head");
+    let mut series = BTreeMap::new();
+    for line in body.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("no series: {line}"));
+        let value = value.parse().unwrap_or_else(|error| panic!("{error} in {line}"));
+        assert!(series.insert(name.to_owned(), value).is_none(), "two of {name}");
+        let family = name.split('{').next().expect("a name");
+        let family = ["_bucket", "_sum", "_count", "_total"]
+            .iter()
+            .fold(family, |name, end| name.trim_end_matches(end));
+        assert!(body.contains(&format!("# TYPE {family}")), "no type of {name}");
+    }
+    (head.to_owned(), series)
+}
+
+#[test]
+fn a_load_is_scraped_while_it_lasts() {
+    let program = Program::new();
+    let target = Target::start(&[]);
+    let words =
+        ["load", target.url(), "-c", "2", "-d", "1h", "--rate", "300/s", "--prometheus", "127.0.0.1:0"];
+    let mut child = program.command(words).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut said = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
+    let url = said.find_map(|line| line.strip_prefix("metrics: ").map(str::to_owned)).expect("its address");
+    let address = url.strip_prefix("http://").and_then(|url| url.strip_suffix("/metrics")).expect("a URL");
+    std::thread::spawn(move || said.for_each(drop));
+    let ok = "sysdyno_requests_total{result=\"ok\"}";
+    let (head, series) = loop {
+        let scraped = scrape(address, "application/openmetrics-text; version=1.0.0");
+        if scraped.1.get(ok).is_some_and(|count| *count > 0.0) {
+            break scraped;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(head.to_ascii_lowercase().contains("content-type: application/openmetrics-text"), "{head}");
+    let all = series["sysdyno_latency_seconds_count{kind=\"response\"}"];
+    assert_eq!(series["sysdyno_latency_seconds_bucket{kind=\"response\",le=\"+Inf\"}"], all);
+    assert!(all >= series[ok] && series.contains_key("sysdyno_generator_full"), "{series:?}");
+    assert!(series["sysdyno_offered_rate_hz"] > 0.0, "{series:?}");
+    let (_, later) = scrape(address, "text/plain");
+    assert!(later[ok] >= series[ok]);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, Signal::INT).expect("it is there");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(TcpStream::connect(address).is_err(), "it listens on");
+}
+
+/// Accepts what is pushed; returns the length of each message, once as many came.
+fn receive(listener: &TcpListener, count: usize) -> Vec<usize> {
+    let receive = |_| {
+        let (stream, _) = listener.accept().expect("accepts");
+        let mut stream = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(stream.read_line(&mut head).expect("reads") > 0, "{head}");
+        }
+        let head = head.to_ascii_lowercase();
+        assert!(head.starts_with("post /api/v1/write http/1.1"), "{head}");
+        assert!(head.contains("content-encoding: snappy"), "{head}");
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+        let mut body = vec![0; length.parse().expect("a number")];
+        stream.read_exact(&mut body).expect("reads");
+        stream.get_mut().write_all(b"HTTP/1.1 204 No Content\r\n\r\n").expect("answers");
+        body.len()
+    };
+    (0..count).map(receive).collect()
+}
+
+#[test]
+fn a_load_pushes_its_metrics_and_says_when_nobody_takes_them() {
+    let program = Program::new();
+    let target = Target::start(&[]);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let url = format!("http://{}/api/v1/write", listener.local_addr().expect("has one"));
+    // The first, the last, and the one that ends the series.
+    let received = std::thread::spawn(move || receive(&listener, 3));
+    let words = ["load", target.url(), "-c", "2", "-n", "500", "--remote-write", &url];
+    let load = program.run(words);
+    assert!(matches!(load.code, Some(0 | 3)), "{load}");
+    let received = received.join().expect("receives");
+    assert!(received[1] > received[0] && received[2] > 0, "{received:?}");
+
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("listens").local_addr().expect("has one");
+    let url = format!("http://{nobody}/api/v1/write");
+    let load = program.run(["load", target.url(), "-c", "2", "-n", "500", "--remote-write", &url]);
+    assert!(matches!(load.code, Some(0 | 3)), "{load}");
+    assert!(load.stderr.contains("warning: cannot write metrics to 'http://127.0.0.1:"), "{load}");
+    assert_eq!(program.run(["show", "--json"]).count("ok"), 500);
+}
+
+#[test]
+fn where_metrics_cannot_go_is_refused_before_anything_is_sent() {
+    let program = Program::new();
+    for (words, error) in [
+        (
+            ["--prometheus", "0.0.0.0:9464"],
+            "error: cannot serve metrics on 0.0.0.0:9464: other hosts could read them",
+        ),
+        (["--remote-write", "https://127.0.0.1/"], "error: cannot push metrics to 'https://127.0.0.1/'"),
+        (["--remote-write", "9090"], "error: cannot push metrics to '9090'"),
+    ] {
+        let outcome = program.run(["load", "http://127.0.0.1:1/", "-n", "1", words[0], words[1]]);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.contains(error) && outcome.stderr.contains("hint: "), "{outcome}");
+    }
+    assert!(program.run_folder().is_none());
 }

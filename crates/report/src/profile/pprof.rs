@@ -3,6 +3,7 @@
 //! The message is small enough to be written by hand. Source: `github.com/google/pprof/proto/profile.proto`; the numbers below are
 //! its field numbers. Addresses are not written, since the record has none.
 
+use crate::protobuf::Message;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::HashMap;
@@ -59,7 +60,7 @@ fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
         out.number(12, 1_000_000_000 / u64::from(rate_hz.max(1)));
     }
     strings.all.iter().for_each(|text| out.bytes(6, text.as_bytes()));
-    out.0
+    out.as_bytes().to_vec()
 }
 
 fn value_type(strings: &mut Strings, what: &str, unit: &str) -> Message {
@@ -129,60 +130,10 @@ impl Strings {
     }
 }
 
-/// A protocol buffer that is being written. Source: <https://protobuf.dev/programming-guides/encoding/>.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn number(&mut self, field: u64, value: u64) {
-        self.varint(field << 3);
-        self.varint(value);
-    }
-
-    fn bytes(&mut self, field: u64, bytes: &[u8]) {
-        self.varint(field << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn message(&mut self, field: u64, message: &Message) {
-        self.bytes(field, &message.0);
-    }
-
-    fn packed(&mut self, field: u64, values: impl Iterator<Item = u64>) {
-        let mut packed = Message::default();
-        values.for_each(|value| packed.varint(value));
-        self.message(field, &packed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::profile::folded::tests::sample;
-
-    #[test]
-    fn numbers_are_written_in_groups_of_seven_bits() {
-        let mut message = Message::default();
-        message.number(1, 150);
-        message.bytes(2, b"testing");
-        message.packed(4, [3, 270, 86_942].into_iter());
-        // The examples of the specification.
-        let expected = [
-            &[0x08, 0x96, 0x01][..],
-            &[0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67],
-            &[0x22, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05],
-        ];
-        assert_eq!(message.0, expected.concat());
-    }
 
     #[test]
     fn the_file_is_compressed_and_has_every_name() {

@@ -1,17 +1,20 @@
-//! Who looks on while a run lasts, besides the console: whoever reads lines of JSON.
+//! Who looks on while a run lasts, besides the console: whoever reads lines of JSON, and monitoring systems.
 //!
 //! All of it comes from what the journal of the run is told anyway, at most a few times a second, and none of it can make the
 //! load wait.
 
 mod lines;
+mod metrics;
 
 use self::lines::LineStream;
+use self::metrics::MetricsOutput;
 use super::{Console, Ui};
-use sysdyno_analyze::live::second;
+use crate::args::LiveOptions;
+use sysdyno_analyze::live::{RunMeter, second};
 use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::tryout::Standing;
 use sysdyno_record::analysis::Verdict;
-use sysdyno_record::event::Event;
+use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
 use sysdyno_record::plan::Arrival;
@@ -32,11 +35,20 @@ const CPUS_INTERVAL_NS: u64 = 1_000_000_000;
 #[derive(Debug, Default)]
 pub struct LiveOutput {
     lines: Option<LineStream>,
+    metrics: Option<MetricsOutput>,
     arrival: Option<Arrival>,
     cpus_read_ns: Option<u64>,
 }
 
 impl LiveOutput {
+    /// Where metrics go, if they were asked for.
+    ///
+    /// # Errors
+    /// The address cannot be listened on, or the URL cannot be written to.
+    pub fn start(options: &LiveOptions, ui: &Ui) -> anyhow::Result<LiveOutput> {
+        Ok(LiveOutput { metrics: MetricsOutput::start(options, ui)?, ..LiveOutput::default() })
+    }
+
     /// The same, as lines on standard output as well.
     pub fn with_lines(self, is_wanted: bool) -> LiveOutput {
         LiveOutput { lines: is_wanted.then(LineStream::to_stdout), ..self }
@@ -45,10 +57,14 @@ impl LiveOutput {
     /// A run begins.
     pub fn begin(&mut self, run: &str, kind: RunKind) {
         self.line(&RunLine::Begin(RunBegins { schema: SCHEMA, run, kind, clock: clock::pair() }));
+        self.measure(|meter| meter.run(run, kind.name()));
     }
 
     /// The run is over, and this came of it; `None`: nothing did. Whoever reads lines is waited for, for a while.
     pub fn end(&mut self, manifest: &Manifest, input: Option<&ReportInput<'_>>, ui: &Ui) {
+        if let Some(metrics) = self.metrics.take() {
+            metrics.finish(ui);
+        }
         let Some(stream) = self.lines.take() else { return };
         let mut last = input.map(conclusions).unwrap_or_default();
         last.push(render(&RunLine::End(RunEnds {
@@ -76,12 +92,28 @@ impl LiveOutput {
         }
     }
 
-    fn is_wanted(&self) -> bool {
-        self.lines.is_some()
+    fn measure(&self, measure: impl FnOnce(&mut RunMeter)) {
+        if let Some(metrics) = &self.metrics {
+            measure(&mut metrics.meter());
+        }
     }
 
-    fn second(&mut self, second: &LoadSecond) {
+    fn is_wanted(&self) -> bool {
+        self.lines.is_some() || self.metrics.is_some()
+    }
+
+    fn second(&mut self, second: &LoadSecond, latency: &LatencySet) {
+        self.measure(|meter| meter.second(second, latency));
         self.line(&RunLine::Interval(second));
+    }
+
+    fn mark(&mut self, event: &Event) {
+        match &event.event {
+            EventKind::PhaseBegin { phase, .. } => self.measure(|meter| meter.phase(Some(*phase))),
+            EventKind::PhaseEnd { .. } => self.measure(|meter| meter.phase(None)),
+            _ => {}
+        }
+        self.line(&RunLine::Event(event));
     }
 
     fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
@@ -95,6 +127,7 @@ impl LiveOutput {
         let uses = read();
         if uses != CpuUses::default() {
             self.line(&RunLine::Cpus(CpuLine { mono_ns: now, uses: &uses }));
+            self.measure(|meter| meter.uses(uses));
         }
     }
 }
@@ -120,21 +153,23 @@ impl Watcher for Onlookers<'_> {
     fn begun(&mut self, begin: &TrialBegin) {
         self.console.begun(begin);
         self.live.arrival = Some(begin.plan.arrival);
+        self.live.measure(|meter| meter.begin(begin));
         self.live.line(&RunLine::TrialBegin(TrialBegins::of(begin)));
     }
 
     fn interval(&mut self, interval: &Interval, latency: &LatencySet) {
         self.console.interval(interval, latency);
         if let (true, Some(arrival)) = (self.live.is_wanted(), self.live.arrival) {
-            self.live.second(&second(interval, latency, arrival));
+            self.live.second(&second(interval, latency, arrival), latency);
         }
     }
 
     fn marked(&mut self, event: &Event) {
-        self.live.line(&RunLine::Event(event));
+        self.live.mark(event);
     }
 
     fn ended(&mut self, end: &TrialEnd, verdict: &Verdict) {
+        self.live.measure(|meter| meter.end(verdict.status));
         self.live.line(&RunLine::TrialEnd(TrialEnds::of(end, verdict)));
     }
 
