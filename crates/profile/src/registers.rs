@@ -15,6 +15,20 @@ pub(crate) struct UserRegisters {
     pub(crate) link: u64,
 }
 
+/// A program at the time of a sample.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct UserState {
+    pub(crate) registers: UserRegisters,
+    /// The top of its stack, from the stack pointer on. Secret.
+    pub(crate) stack: Vec<u8>,
+}
+
+impl std::fmt::Debug for UserState {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "UserState({} bytes of stack)", self.stack.len())
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod machine {
     use gimli::{Register, X86_64};

@@ -3,9 +3,8 @@
 //! Pure, and bounded by the bytes: what is shorter than its own length says, or of a kind that is not used, is skipped.
 //! Source: perf_event_open(2); `include/uapi/linux/perf_event.h`, `enum perf_event_type`.
 
-use crate::registers;
+use crate::registers::{self, UserState};
 use crate::sys::bindings as abi;
-use crate::unwind::UserState;
 use sysdyno_record::units::MonoNs;
 
 /// A record with the thread that it is about, and its time.

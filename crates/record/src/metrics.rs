@@ -8,14 +8,14 @@ pub struct MetricFamily {
     /// What it is, in a sentence.
     pub help: &'static str,
     /// How its values behave.
-    pub kind: MetricKind,
+    pub kind: FamilyKind,
     /// Its series; no two have the same labels.
     pub points: Vec<MetricPoint>,
 }
 
 /// How values of a family behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricKind {
+pub enum FamilyKind {
     /// Only grows while the program runs.
     Counter,
     /// A level.
@@ -66,7 +66,7 @@ pub struct MetricDistribution {
 
 impl MetricFamily {
     /// A family without series yet.
-    pub fn new(kind: MetricKind, name: &'static str, help: &'static str) -> MetricFamily {
+    pub fn new(kind: FamilyKind, name: &'static str, help: &'static str) -> MetricFamily {
         MetricFamily { name, help, kind, points: Vec::new() }
     }
 

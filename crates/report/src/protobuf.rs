@@ -3,9 +3,9 @@
 
 /// A protocol buffer that is being written.
 #[derive(Default)]
-pub(crate) struct Message(Vec<u8>);
+pub(crate) struct ProtoMessage(Vec<u8>);
 
-impl Message {
+impl ProtoMessage {
     /// What was written so far.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -35,12 +35,12 @@ impl Message {
         self.0.extend_from_slice(bytes);
     }
 
-    pub(crate) fn message(&mut self, field: u64, message: &Message) {
+    pub(crate) fn message(&mut self, field: u64, message: &ProtoMessage) {
         self.bytes(field, &message.0);
     }
 
     pub(crate) fn packed(&mut self, field: u64, values: impl Iterator<Item = u64>) {
-        let mut packed = Message::default();
+        let mut packed = ProtoMessage::default();
         values.for_each(|value| packed.varint(value));
         self.message(field, &packed);
     }
@@ -48,11 +48,11 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::Message;
+    use super::ProtoMessage;
 
     #[test]
     fn numbers_are_written_in_groups_of_seven_bits() {
-        let mut message = Message::default();
+        let mut message = ProtoMessage::default();
         message.number(1, 150);
         message.bytes(2, b"testing");
         message.packed(4, [3, 270, 86_942].into_iter());
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_double_has_its_eight_bytes_the_least_first() {
-        let mut message = Message::default();
+        let mut message = ProtoMessage::default();
         message.double(1, 1.0);
         assert_eq!(message.as_bytes(), [0x09, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::load::{Counts, Failures, LatencyKind, LatencySet, TrialBegin};
 use sysdyno_record::metrics::{
-    MetricDistribution, MetricFamily, MetricKind, MetricLabel, MetricPoint, MetricValue,
+    FamilyKind, MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue,
 };
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::progress::{CpuUses, LoadSecond};
@@ -109,7 +109,7 @@ impl RunMeter {
     }
 
     fn progress(&self) -> Vec<MetricFamily> {
-        let gauge = |name, help| MetricFamily::new(MetricKind::Gauge, name, help);
+        let gauge = |name, help| MetricFamily::new(FamilyKind::Gauge, name, help);
         let info = gauge("sysdyno_run_info", "The run that is measured now.");
         let info = match &self.run {
             Some([run, command]) => info.with(&[("run", run), ("command", command)], Some(1.0)),
@@ -121,7 +121,7 @@ impl RunMeter {
             phases = phases.with(&[("phase", phase.name())], Some(f64::from(u8::from(is_now))));
         }
         let mut trials =
-            MetricFamily::new(MetricKind::Counter, "sysdyno_trials", "Trials that are over, by verdict.");
+            MetricFamily::new(FamilyKind::Counter, "sysdyno_trials", "Trials that are over, by verdict.");
         for verdict in VerdictStatus::ALL {
             let count = self.trials.get(&verdict).copied().unwrap_or_default();
             trials = trials.with(&[("verdict", verdict.name())], Some(count as f64));
@@ -131,7 +131,7 @@ impl RunMeter {
     }
 
     fn counters(&self) -> Vec<MetricFamily> {
-        let counter = |name, help| MetricFamily::new(MetricKind::Counter, name, help);
+        let counter = |name, help| MetricFamily::new(FamilyKind::Counter, name, help);
         let counts = &self.counts;
         let mut requests = counter("sysdyno_requests", "Requests that are over, by result.");
         let results = [
@@ -151,7 +151,7 @@ impl RunMeter {
         let opened = counter("sysdyno_connections_opened", "Connections that were established.");
         let help =
             "Latency of requests: response time from the intended send, service time from the actual one.";
-        let mut latency = MetricFamily::new(MetricKind::Histogram, "sysdyno_latency_seconds", help);
+        let mut latency = MetricFamily::new(FamilyKind::Histogram, "sysdyno_latency_seconds", help);
         latency.points.extend(self.latencies.iter().map(|(kind, buckets)| buckets.point(*kind)));
         vec![
             requests,
@@ -164,12 +164,12 @@ impl RunMeter {
 
     fn levels(&self) -> Vec<MetricFamily> {
         let Some(last) = &self.last else { return Vec::new() };
-        let gauge = |name, help, value| MetricFamily::new(MetricKind::Gauge, name, help).with(&[], value);
+        let gauge = |name, help, value| MetricFamily::new(FamilyKind::Gauge, name, help).with(&[], value);
         let seconds = |value: Option<u64>| value.map(|value_ns| value_ns as f64 / 1e9);
         let latency = &last.latency_ns;
         let help =
             "Latency in the last second, by percentile; those that the samples do not support are left out.";
-        let mut percentiles = MetricFamily::new(MetricKind::Gauge, "sysdyno_last_latency_seconds", help);
+        let mut percentiles = MetricFamily::new(FamilyKind::Gauge, "sysdyno_last_latency_seconds", help);
         let known = [
             ("50", latency.p50),
             ("90", latency.p90),
@@ -205,7 +205,7 @@ impl RunMeter {
     }
 
     fn cpus(&self) -> Vec<MetricFamily> {
-        let gauge = |name, help| MetricFamily::new(MetricKind::Gauge, name, help);
+        let gauge = |name, help| MetricFamily::new(FamilyKind::Gauge, name, help);
         let mut tiers = gauge("sysdyno_server_cpus", "CPUs that a tier of the server uses.");
         for (position, tier) in self.uses.tiers.iter().take(TIERS_MAX).enumerate() {
             let position = position.to_string();
@@ -255,7 +255,9 @@ mod tests {
                 ..Interval::default()
             };
             let mut latency = LatencySet::default();
-            [10_000, 1_500_000, 90_000_000_000].map(|ns| latency.get_mut(LatencyKind::Service).record(ns));
+            for ns in [10_000, 1_500_000, 90_000_000_000] {
+                latency.get_mut(LatencyKind::Service).record(ns);
+            }
             meter.second(&second(&interval, &latency, Arrival::Closed), &latency);
         }
         meter

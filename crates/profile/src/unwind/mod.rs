@@ -16,7 +16,7 @@ use crate::chain::CallChain;
 use crate::frames::MappedObjects;
 use crate::object_file::{open_regular, path_of};
 use crate::processes::Processes;
-use crate::registers::UserRegisters;
+use crate::registers::UserState;
 use crate::space::MappedPlace;
 use crate::vdso;
 use gimli::UnwindContext;
@@ -32,20 +32,6 @@ const TABLES_MAX: usize = 256 << 20;
 
 /// Most rules that are remembered; 112 bytes each.
 const RULES_MAX: usize = 1 << 16;
-
-/// A program at the time of a sample.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct UserState {
-    pub(crate) registers: UserRegisters,
-    /// The top of its stack, from the stack pointer on. Secret.
-    pub(crate) stack: Vec<u8>,
-}
-
-impl std::fmt::Debug for UserState {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "UserState({} bytes of stack)", self.stack.len())
-    }
-}
 
 /// Follows stacks by the tables of the files that are mapped there.
 #[derive(Default)]
@@ -114,7 +100,7 @@ impl Unwinder {
         }
         let rule = self.rules.entry((object, file_offset)).or_insert_with(|| {
             let address = table.address_of(file_offset)?;
-            table.rule(&mut self.context, address)
+            table.row(&mut self.context, address, UnwindRule::of_row)
         });
         rule.clone().unwrap_or_else(|| match is_innermost {
             // Hand-written code, which mostly is short and calls nobody.

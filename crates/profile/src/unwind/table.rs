@@ -3,10 +3,9 @@
 //! What the search, and carrying out a single entry, may take is bounded. Source: DWARF 5, 6.4, "Call Frame Information".
 
 use super::elf::{FilePart, Image, UnwindParts};
-use super::rule::UnwindRule;
 use gimli::{
     BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian,
-    UnwindContext, UnwindSection,
+    UnwindContext, UnwindSection, UnwindTableRow,
 };
 
 /// Longest entry that is carried out. Unit: bytes.
@@ -65,8 +64,14 @@ impl UnwindTable {
         self.loaded.iter().find_map(|part| part.address_of(file_offset))
     }
 
-    /// How to get from an address of the file to its caller; `None`: the file does not say.
-    pub(super) fn rule(&self, context: &mut UnwindContext<usize>, address: u64) -> Option<UnwindRule> {
+    /// What `read` makes of the row that leads from an address of the file to its caller, and of whether a signal's handler begins
+    /// there; `None`: the file does not say.
+    pub(super) fn row<T>(
+        &self,
+        context: &mut UnwindContext<usize>,
+        address: u64,
+        read: impl FnOnce(&UnwindTableRow<usize>, bool) -> T,
+    ) -> Option<T> {
         let frames = self.frames();
         let entry = self.entry(&frames, address)?;
         if !entry.contains(address) || entry.entry_len().max(entry.cie().entry_len()) > ENTRY_MAX {
@@ -74,7 +79,7 @@ impl UnwindTable {
         }
         let is_signal = entry.is_signal_trampoline();
         let row = entry.unwind_info_for_address(&frames, &self.bases, context, address).ok()?;
-        Some(UnwindRule::of_row(row, is_signal))
+        Some(read(row, is_signal))
     }
 
     /// The last entry that begins before an address.
@@ -135,21 +140,21 @@ mod tests {
         std::fs::read("/proc/self/exe").expect("is there")
     }
 
-    /// Asks for rules all over a table, and counts those that it has.
-    fn rules_count(table: &UnwindTable) -> usize {
+    /// Asks for rows all over a table, and counts those that it has.
+    fn rows_count(table: &UnwindTable) -> usize {
         let mut context = UnwindContext::new();
         let all = table.loaded.iter().flat_map(|part| (0..1 << 22).step_by(4093).map(move |at| (part, at)));
         let addresses = all.filter_map(|(part, at)| part.address_of(at));
-        addresses.filter(|address| table.rule(&mut context, *address).is_some()).count()
+        addresses.filter(|address| table.row(&mut context, *address, |_, _| ()).is_some()).count()
     }
 
     #[test]
     fn an_index_that_is_made_finds_what_that_of_the_file_does() {
         let mut table = UnwindTable::read(&own_program()).expect("this program has one");
-        let found = rules_count(&table);
+        let found = rows_count(&table);
         assert!(found > 10, "{found}");
         table.index = TableIndex::Made(made_index(&section(&table.frames), &table.bases));
-        assert_eq!(rules_count(&table), found);
+        assert_eq!(rows_count(&table), found);
     }
 
     #[test]
@@ -172,8 +177,8 @@ mod tests {
                 *byte = !*byte;
             }
         }
-        rules_count(&table);
+        rows_count(&table);
         table.index = TableIndex::Made(made_index(&section(&table.frames), &table.bases));
-        rules_count(&table);
+        rows_count(&table);
     }
 }

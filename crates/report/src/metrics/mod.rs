@@ -7,14 +7,14 @@ pub mod remote_write;
 pub mod text;
 
 use crate::escape;
-use sysdyno_record::metrics::{MetricFamily, MetricKind};
+use sysdyno_record::metrics::{FamilyKind, MetricFamily};
 
 /// Longest value of a label. Unit: columns of a terminal.
 const LABEL_MAX: usize = 120;
 
 /// The name of a family's series, without the suffixes of a histogram.
 fn series_name(family: &MetricFamily) -> String {
-    let suffix = if family.kind == MetricKind::Counter { "_total" } else { "" };
+    let suffix = if family.kind == FamilyKind::Counter { "_total" } else { "" };
     format!("{}{suffix}", family.name)
 }
 
@@ -31,7 +31,7 @@ fn bound_text(bound_seconds: f64) -> String {
 #[cfg(test)]
 pub(crate) fn specimen() -> Vec<MetricFamily> {
     use sysdyno_record::metrics::{MetricDistribution, MetricLabel, MetricPoint, MetricValue};
-    let mut latency = MetricFamily::new(MetricKind::Histogram, "x_latency_seconds", "Latency.");
+    let mut latency = MetricFamily::new(FamilyKind::Histogram, "x_latency_seconds", "Latency.");
     latency.points.push(MetricPoint {
         labels: vec![MetricLabel { name: "kind", value: "response".into() }],
         value: MetricValue::Distribution(MetricDistribution {
@@ -42,9 +42,9 @@ pub(crate) fn specimen() -> Vec<MetricFamily> {
         }),
     });
     vec![
-        MetricFamily::new(MetricKind::Counter, "x_requests", "Requests.")
+        MetricFamily::new(FamilyKind::Counter, "x_requests", "Requests.")
             .with(&[("result", "ok")], Some(3.0)),
-        MetricFamily::new(MetricKind::Gauge, "x_cpus", "CPUs.")
+        MetricFamily::new(FamilyKind::Gauge, "x_cpus", "CPUs.")
             .with(&[("tier", "a\"b\\c\nd\u{1b}[2J")], Some(0.25)),
         latency,
     ]

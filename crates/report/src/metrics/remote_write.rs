@@ -4,7 +4,7 @@
 //! the numbers below are their field numbers. Labels of a series are sorted by name, as the specification asks.
 
 use super::{bound_text, label_value, series_name};
-use crate::protobuf::Message;
+use crate::protobuf::ProtoMessage;
 use sysdyno_record::metrics::{MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue};
 use sysdyno_record::units::WallNs;
 
@@ -22,7 +22,7 @@ pub enum SeriesState {
 
 /// The body of a request that writes these families, each series with these labels in addition to its own.
 pub fn render(families: &[MetricFamily], added: &[MetricLabel], at: WallNs, state: SeriesState) -> Vec<u8> {
-    let mut writer = SeriesWriter { added, at, state, out: Message::default() };
+    let mut writer = SeriesWriter { added, at, state, out: ProtoMessage::default() };
     for family in families {
         let name = series_name(family);
         family.points.iter().for_each(|point| writer.point(&name, point));
@@ -35,7 +35,7 @@ struct SeriesWriter<'a> {
     added: &'a [MetricLabel],
     at: WallNs,
     state: SeriesState,
-    out: Message,
+    out: ProtoMessage,
 }
 
 impl SeriesWriter<'_> {
@@ -62,15 +62,15 @@ impl SeriesWriter<'_> {
         labels.push(("__name__", name.to_owned()));
         labels.extend(bound.map(|bound| ("le", bound)));
         labels.sort();
-        let mut series = Message::default();
+        let mut series = ProtoMessage::default();
         for (name, value) in labels {
-            let mut label = Message::default();
+            let mut label = ProtoMessage::default();
             label.bytes(1, name.as_bytes());
             label.bytes(2, value.as_bytes());
             series.message(1, &label);
         }
         let value = if self.state == SeriesState::Ended { f64::from_bits(STALE) } else { value };
-        let mut sample = Message::default();
+        let mut sample = ProtoMessage::default();
         sample.double(1, value);
         sample.number(2, self.at.0 / 1_000_000);
         series.message(2, &sample);
@@ -92,15 +92,15 @@ mod tests {
     #[test]
     fn a_series_is_its_sorted_labels_and_a_sample_in_milliseconds() {
         let message = decoded(SeriesState::Living);
-        let mut expected = Message::default();
-        let mut series = Message::default();
+        let mut expected = ProtoMessage::default();
+        let mut series = ProtoMessage::default();
         for (name, value) in [("__name__", "x_requests_total"), ("job", "sysdyno"), ("result", "ok")] {
-            let mut label = Message::default();
+            let mut label = ProtoMessage::default();
             label.bytes(1, name.as_bytes());
             label.bytes(2, value.as_bytes());
             series.message(1, &label);
         }
-        let mut sample = Message::default();
+        let mut sample = ProtoMessage::default();
         sample.double(1, 3.0);
         sample.number(2, 1_500);
         series.message(2, &sample);

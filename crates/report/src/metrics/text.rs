@@ -7,7 +7,7 @@
 use super::{bound_text, label_value, series_name};
 use std::fmt::Write;
 use sysdyno_record::metrics::{
-    MetricDistribution, MetricFamily, MetricKind, MetricLabel, MetricPoint, MetricValue,
+    FamilyKind, MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue,
 };
 
 /// The two formats.
@@ -54,11 +54,11 @@ pub fn render(families: &[MetricFamily], form: MetricsText) -> String {
     out
 }
 
-fn type_name(kind: MetricKind) -> &'static str {
+fn type_name(kind: FamilyKind) -> &'static str {
     match kind {
-        MetricKind::Counter => "counter",
-        MetricKind::Gauge => "gauge",
-        MetricKind::Histogram => "histogram",
+        FamilyKind::Counter => "counter",
+        FamilyKind::Gauge => "gauge",
+        FamilyKind::Histogram => "histogram",
     }
 }
 

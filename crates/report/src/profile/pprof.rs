@@ -3,7 +3,7 @@
 //! The message is small enough to be written by hand. Source: `github.com/google/pprof/proto/profile.proto`; the numbers below are
 //! its field numbers. Addresses are not written, since the record has none.
 
-use crate::protobuf::Message;
+use crate::protobuf::ProtoMessage;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub fn pprof(profile: &Profile, taken: WallNs) -> Vec<u8> {
 
 fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
     let mut strings = Strings::default();
-    let mut out = Message::default();
+    let mut out = ProtoMessage::default();
     let (counted, valued) = match profile.kind {
         ProfileKind::OnCpu => ("samples", "cpu"),
         ProfileKind::OffCpu => ("waits", "off-cpu"),
@@ -36,9 +36,9 @@ fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
     let objects = mappings(profile, &mut strings, &mut out);
     for (index, frame) in profile.frames.iter().enumerate() {
         let number = index as u64 + 1;
-        let mut line = Message::default();
+        let mut line = ProtoMessage::default();
         line.number(1, number);
-        let mut location = Message::default();
+        let mut location = ProtoMessage::default();
         location.number(1, number);
         location.number(2, objects[frame.object.as_str()]);
         location.message(4, &line);
@@ -46,7 +46,7 @@ fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
     }
     for (index, frame) in profile.frames.iter().enumerate() {
         let name = strings.number(&frame.name);
-        let mut function = Message::default();
+        let mut function = ProtoMessage::default();
         function.number(1, index as u64 + 1);
         function.number(2, name);
         function.number(3, name);
@@ -63,24 +63,24 @@ fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
     out.as_bytes().to_vec()
 }
 
-fn value_type(strings: &mut Strings, what: &str, unit: &str) -> Message {
-    let mut message = Message::default();
+fn value_type(strings: &mut Strings, what: &str, unit: &str) -> ProtoMessage {
+    let mut message = ProtoMessage::default();
     message.number(1, strings.number(what));
     message.number(2, strings.number(unit));
     message
 }
 
 /// Locations from the innermost frame outwards, both values, and who it was.
-fn sample(profile: &Profile, stack: &ProfileStack, strings: &mut Strings) -> Message {
-    let mut message = Message::default();
+fn sample(profile: &Profile, stack: &ProfileStack, strings: &mut Strings) -> ProtoMessage {
+    let mut message = ProtoMessage::default();
     message.packed(1, stack.frames.iter().rev().map(|frame| u64::from(*frame) + 1));
     message.packed(2, [stack.count, stack.value_ns].into_iter());
     let process = profile.process_of(stack);
-    let mut name = Message::default();
+    let mut name = ProtoMessage::default();
     name.number(1, strings.number("process"));
     name.number(2, strings.number(&process.name));
     message.message(3, &name);
-    let mut pid = Message::default();
+    let mut pid = ProtoMessage::default();
     pid.number(1, strings.number("pid"));
     pid.number(3, process.pid.into());
     message.message(3, &pid);
@@ -88,7 +88,11 @@ fn sample(profile: &Profile, stack: &ProfileStack, strings: &mut Strings) -> Mes
 }
 
 /// One mapping per object, so that tools can show the file of a function.
-fn mappings<'a>(profile: &'a Profile, strings: &mut Strings, out: &mut Message) -> HashMap<&'a str, u64> {
+fn mappings<'a>(
+    profile: &'a Profile,
+    strings: &mut Strings,
+    out: &mut ProtoMessage,
+) -> HashMap<&'a str, u64> {
     let mut numbers = HashMap::new();
     for frame in &profile.frames {
         let next = numbers.len() as u64 + 1;
@@ -96,7 +100,7 @@ fn mappings<'a>(profile: &'a Profile, strings: &mut Strings, out: &mut Message) 
             continue;
         }
         numbers.insert(frame.object.as_str(), next);
-        let mut mapping = Message::default();
+        let mut mapping = ProtoMessage::default();
         mapping.number(1, next);
         mapping.number(5, strings.number(&frame.object));
         // Functions have names already, so that no tool looks for the file.
