@@ -34,6 +34,23 @@ pub struct RunProgress {
     pub left_ns: Option<u64>,
 }
 
+impl RunProgress {
+    /// That of a plan that has not begun.
+    pub const BEFORE: RunProgress = RunProgress {
+        trial: 0,
+        purpose: TrialPurpose::Single,
+        phase: PhaseKind::Warmup,
+        offered_hz: None,
+        clients_count: None,
+        achieved_hz: None,
+        p99_ns: None,
+        errors_count: 0,
+        done_count: 0,
+        elapsed_ns: 0,
+        left_ns: None,
+    };
+}
+
 /// A run as it is drawn while it lasts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunPicture {

@@ -13,6 +13,7 @@
 mod answer;
 mod error;
 mod gate;
+mod listening;
 mod live;
 mod push;
 mod routes;

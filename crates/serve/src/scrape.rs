@@ -6,7 +6,7 @@
 use crate::ServeError;
 use crate::answer;
 use crate::gate::is_loopback;
-use crate::server::{STOP_INTERVAL, listen_on_loopback};
+use crate::listening::{ClientLimits, accept, listen_on_loopback, stopped};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -14,22 +14,21 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use std::net::{SocketAddr, TcpListener as StdListener};
+use futures_util::future;
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::Builder;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Most connections at a time.
-const CONNECTIONS_MAX: usize = 16;
-
-/// Most of a request's head. Unit: bytes.
-const HEAD_BYTES_MAX: usize = 8 << 10;
+const LIMITS: ClientLimits = ClientLimits {
+    connections_count: 16,
+    head_bytes: 8 << 10,
+    head_timeout: CONNECTION_TIMEOUT,
+    only_request: Some(CONNECTION_TIMEOUT),
+};
 
 /// For how long a connection may be open: its request, and its response.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,14 +63,13 @@ impl ScrapeServer {
         let address = listener.local_addr().map_err(fail)?;
         let runtime = Builder::new_current_thread().enable_all().build().map_err(fail)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
+        let is_stopped = Arc::clone(&stop);
         // Is not joined: a client that is slow must not keep the program from ending.
         std::thread::spawn(move || {
             runtime.block_on(async {
-                tokio::spawn(accept(listener, router(scraped)));
-                while !stopped.load(Ordering::Relaxed) {
-                    tokio::time::sleep(STOP_INTERVAL).await;
-                }
+                let Ok(listener) = TcpListener::from_std(listener) else { return };
+                let accepted = pin!(accept(&listener, router(scraped), LIMITS));
+                future::select(accepted, pin!(stopped(|| is_stopped.load(Ordering::Relaxed)))).await;
             });
             runtime.shutdown_background();
         });
@@ -108,31 +106,6 @@ async fn metrics(State(scraped): State<Scraped>, headers: HeaderMap) -> Response
 
 async fn elsewhere() -> Response {
     answer::refusal(StatusCode::NOT_FOUND, "not found: the metrics are at /metrics")
-}
-
-async fn accept(listener: StdListener, router: Router) {
-    let Ok(listener) = TcpListener::from_std(listener) else { return };
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(converse(stream, router.clone(), place))),
-            // Out of descriptors, mostly: they come back when connections end.
-            Err(_) => tokio::time::sleep(STOP_INTERVAL).await,
-        }
-    }
-}
-
-async fn converse(stream: TcpStream, router: Router, place: OwnedSemaphorePermit) {
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .keep_alive(false)
-        .header_read_timeout(CONNECTION_TIMEOUT)
-        .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    // A client that goes away in the middle is no error, and one that takes too long is hung up on.
-    let _ = tokio::time::timeout(CONNECTION_TIMEOUT, connection).await;
-    drop(place);
 }
 
 #[cfg(test)]
@@ -184,8 +157,9 @@ mod tests {
     #[test]
     fn clients_that_say_nothing_are_bounded_and_do_not_keep_others_out_for_long() {
         let server = started();
-        let silent: Vec<TcpStream> =
-            (0..CONNECTIONS_MAX).map(|_| TcpStream::connect(server.address()).expect("connects")).collect();
+        let silent: Vec<TcpStream> = (0..LIMITS.connections_count)
+            .map(|_| TcpStream::connect(server.address()).expect("connects"))
+            .collect();
         let response = ask(&server, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
         assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
         drop(silent);

@@ -44,19 +44,7 @@ pub struct LiveRun {
 
 impl Default for LiveRun {
     fn default() -> LiveRun {
-        let progress = RunProgress {
-            trial: 0,
-            purpose: TrialPurpose::Single,
-            phase: PhaseKind::Warmup,
-            offered_hz: None,
-            clients_count: None,
-            achieved_hz: None,
-            p99_ns: None,
-            errors_count: 0,
-            done_count: 0,
-            elapsed_ns: 0,
-            left_ns: None,
-        };
+        let progress = RunProgress::BEFORE;
         let picture = RunPicture {
             progress,
             arrival: Arrival::Closed,
