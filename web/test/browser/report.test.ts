@@ -119,7 +119,7 @@ describe("report.html", { skip: skipWithout(hasChromium, "report.html", "chromiu
     const { page, noise } = await open("hostile");
     // All but the one that would close the parts again.
     for (const button of await page.locator("button:visible:enabled:not(.fold-bar *)").all()) await button.click();
-    await page.locator("summary").evaluateAll((all) => all.forEach((each) => (each as HTMLElement).click()));
+    await page.locator("details:not([open]) > summary").evaluateAll((all) => all.forEach((each) => (each as HTMLElement).click()));
     await page.mouse.move(700, 500);
     await page.locator("#fact-filter").fill("<script>");
     await page.locator("#counter-filter").fill("svg");

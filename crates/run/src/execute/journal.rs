@@ -14,7 +14,7 @@ use sysdyno_record::analysis::Verdict;
 use sysdyno_record::column::Quantity;
 use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
+use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd};
 use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
