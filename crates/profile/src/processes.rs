@@ -49,9 +49,9 @@ impl Processes {
         }
     }
 
-    /// Whether all processes in scope have ended.
+    /// Whether all processes in scope have ended. That of one which ends while recording begins has no record.
     pub(crate) fn are_all_gone(&self) -> bool {
-        matches!(&self.scope, ProfileScope::Processes(pids) if pids.is_empty())
+        matches!(&self.scope, ProfileScope::Processes(pids) if pids.iter().all(|pid| has_ended(*pid)))
     }
 
     /// The name of a process. Untrusted.
@@ -142,7 +142,7 @@ fn is_last_thread(pid: u32, tid: u32) -> bool {
     if pid == tid { threads <= 1 } else { threads <= 2 && has_ended(pid) }
 }
 
-/// Whether the first thread of a process has ended.
+/// Whether the first thread of a process has ended, or the process is gone.
 fn has_ended(pid: u32) -> bool {
     let status = read_bounded(&format!("/proc/{pid}/stat"));
     let after_name = status.rsplit(|byte| *byte == b')').next().unwrap_or_default();

@@ -30,6 +30,9 @@ pub struct ProfilePlan {
     pub tree_pids: Vec<u32>,
 }
 
+/// Rounds after which no process in scope can have a child whose record still waits.
+const ROUNDS_GONE: u32 = 2;
+
 /// A recording that runs.
 pub struct Recording {
     plan: ProfilePlan,
@@ -44,6 +47,8 @@ pub struct Recording {
     /// Records that wait for older ones, in the order of their times.
     pending: Vec<PerfRecord>,
     newest: MonoNs,
+    /// Rounds since all processes in scope have ended.
+    rounds_gone: u32,
     bytes: Vec<u8>,
 }
 
@@ -69,6 +74,7 @@ impl Recording {
             events,
             begin: now,
             processes: Processes::new(scope),
+            rounds_gone: 0,
             stacks: Stacks::default(),
             waits: Waits::default(),
             unwinder: Unwinder::default(),
@@ -88,11 +94,12 @@ impl Recording {
         let rest = self.pending.partition_point(|record| record.at <= until);
         let due: Vec<PerfRecord> = self.pending.drain(..rest).collect();
         due.into_iter().for_each(|record| self.take(record));
+        self.rounds_gone = if self.processes.are_all_gone() { self.rounds_gone + 1 } else { 0 };
     }
 
     /// Whether all processes that were asked for have ended.
     pub fn is_over(&self) -> bool {
-        self.processes.are_all_gone()
+        self.rounds_gone >= ROUNDS_GONE
     }
 
     /// Samples in scope that have been taken so far.

@@ -39,7 +39,7 @@ macro_rules! profiled {
 
 profiled!(profiled_a 3, profiled_b 5, profiled_c 7, profiled_d 11, profiled_e 13, profiled_f 17);
 
-/// A thread of this process that works until it is dropped.
+/// A thread of this process that works until it is dropped. Begins when the test has its turn, since others may want to be alone.
 struct Worker {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -107,8 +107,9 @@ fn a_busy_function_is_named_and_no_address_is_kept() {
     if !can_profile("a_busy_function_is_named_and_no_address_is_kept", &[]) {
         return;
     }
+    let program = Program::new();
     let worker = Worker::spinning();
-    let outcome = Program::new().run(["profile", "-p", &own_pid(), "-d", "1s", "-F", "499", "--json"]);
+    let outcome = program.run(["profile", "-p", &own_pid(), "-d", "1s", "-F", "499", "--json"]);
     drop(worker);
     outcome.expect_code(0);
     let taken = profile(&outcome);
@@ -124,8 +125,9 @@ fn waits_weigh_as_long_as_they_take() {
     if !can_profile("waits_weigh_as_long_as_they_take", &[]) {
         return;
     }
+    let program = Program::new();
     let worker = Worker::start(|| std::thread::sleep(Duration::from_millis(20)));
-    let outcome = Program::new().run(["profile", "--off-cpu", "-p", &own_pid(), "-d", "1s", "--json"]);
+    let outcome = program.run(["profile", "--off-cpu", "-p", &own_pid(), "-d", "1s", "--json"]);
     drop(worker);
     let taken = profile(&outcome);
     let slept_ns = weight(&taken, |names| names.last().is_some_and(|name| name.contains("nanosleep")));
@@ -153,8 +155,9 @@ fn an_interrupted_profile_shows_what_it_has() {
     if !can_profile("an_interrupted_profile_shows_what_it_has", &[]) {
         return;
     }
+    let program = Program::new();
     let _worker = Worker::spinning();
-    let running = Program::new().start(["profile", "-p", &own_pid(), "-d", "1h"]);
+    let running = program.start(["profile", "-p", &own_pid(), "-d", "1h"]);
     assert!(wait_until(LIMIT, || has_event(running.pid())), "it samples");
     std::thread::sleep(Duration::from_millis(300));
     running.signal(Signal::INT);
@@ -207,8 +210,8 @@ fn each_ending_writes_its_format() {
     if !can_profile("each_ending_writes_its_format", &[]) {
         return;
     }
-    let _worker = Worker::spinning();
     let program = Program::new();
+    let _worker = Worker::spinning();
     for (file, beginning) in [("x.html", &b"<!doctype html>"[..]), ("x.pb.gz", b"\x1f\x8b"), ("x.json", b"{")]
     {
         program.run(["profile", "-p", &own_pid(), "-d", "200ms", "-o", file]).expect_code(0);
@@ -286,8 +289,8 @@ fn the_ranks_of_functions_agree_with_perf() {
     if !can_profile("the_ranks_of_functions_agree_with_perf", &["perf"]) {
         return;
     }
-    let _worker = Worker::spinning();
     let program = Program::new();
+    let _worker = Worker::spinning();
     let data = program.runs().join("perf.data");
     let record = ["record", "-q", "-F", "997", "-e", "cpu-clock", "-g", "-p", &own_pid(), "-o"];
     let mut perf = Command::new("perf");
