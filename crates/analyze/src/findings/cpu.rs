@@ -134,6 +134,10 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let text = format!("{} of the CPU time went to other processes", percent(share));
         found.push(evidence(EvidenceRole::Against, &window, "/proc/stat, /proc/PID/stat", text));
     }
+    if targets.is_empty() || window.process_cpus(&targets).is_none() {
+        let text = "how much of it the server used was not read".to_owned();
+        found.push(evidence(EvidenceRole::Against, &window, "/proc/PID/stat", text));
+    }
     let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
     Some(Case { remedy: stop.or_else(|| remedy(&machine, part)), ..Case::new(title, found, reach) })
 }
