@@ -85,6 +85,10 @@ pub(super) struct Census {
     serving: HashSet<(u32, u32)>,
     /// Processes of several threads, one of which was seen waiting for the next request of a connection.
     readers: HashSet<u32>,
+    /// Processes of which a thread was seen waiting for events of many connections. It may be running at the next look.
+    event_loops: HashSet<u32>,
+    /// Processes that have at least as many threads as connections.
+    supposed: HashSet<u32>,
     /// By process, the threads that it had when it was looked at first.
     residents: HashMap<u32, HashSet<u32>>,
     /// Where the turn of looking at threads is, where there are too many.
@@ -123,22 +127,24 @@ impl Census {
         self.residents.get(&pid).is_some_and(|ids| ids.contains(&id))
     }
 
-    /// A process of at least as many threads as it has connections, none of which waits for events of many, has a thread for each
-    /// of them, though none was seen at its connection yet.
+    /// A process of at least as many threads as it has connections, none of which ever waits for events of many, has a thread for
+    /// each of them, though none was seen at its connection yet.
     fn note_readers(&mut self, look: &Look, connections: Option<f64>) {
         let Some(connections) = connections.filter(|connections| *connections >= 1.0) else { return };
-        let mut threads: BTreeMap<u32, (f64, bool)> = BTreeMap::new();
+        let mut threads: BTreeMap<u32, f64> = BTreeMap::new();
         for sighting in look.sightings.iter().filter(|sighting| !sighting.is_single) {
-            let (count, is_event_loop) = threads.entry(sighting.thread.0).or_default();
-            *count += look.scale;
-            *is_event_loop |= sighting.is_event_loop;
+            *threads.entry(sighting.thread.0).or_default() += look.scale;
         }
-        let has_thread_each = |(count, is_event_loop): &(f64, bool)| *count >= connections && !is_event_loop;
-        if let [(pid, seen)] = threads.iter().collect::<Vec<_>>()[..]
-            && has_thread_each(seen)
+        if let [(pid, count)] = threads.into_iter().collect::<Vec<_>>()[..]
+            && count >= connections
         {
-            self.readers.insert(*pid);
+            self.supposed.insert(pid);
         }
+    }
+
+    /// Whether each connection to a process has a thread that reads it, as far as is known.
+    fn is_reader(&self, pid: u32) -> bool {
+        self.readers.contains(&pid) || (self.supposed.contains(&pid) && !self.event_loops.contains(&pid))
     }
 
     /// Counts what was seen, by the sockets as they are now; `connections`: how many the tier has accepted, if that is known.
@@ -151,6 +157,8 @@ impl Census {
         let mut counts = TierCounts::default();
         let mut rest = [0.0; KINDS.len()];
         let mut stopped: HashSet<u32> = HashSet::new();
+        let loops = look.sightings.iter().filter(|sighting| sighting.is_event_loop);
+        self.event_loops.extend(loops.map(|sighting| sighting.thread.0));
         self.note_readers(look, connections);
         for sighting in &look.sightings {
             let (wait, asked) = match &sighting.seen {
@@ -170,7 +178,7 @@ impl Census {
                     counts.waits[wait as usize] += 1.0;
                 }
                 let is_at_work = wait != Wait::Timer || !self.is_resident(sighting.thread);
-                let is_reader = self.readers.contains(&sighting.thread.0);
+                let is_reader = self.is_reader(sighting.thread.0);
                 rest[wait as usize] += if is_reader && is_at_work { 1.0 } else { 0.0 };
                 continue;
             }
@@ -382,5 +390,24 @@ mod tests {
         let locked = || Seen::Known(Wait::Lock);
         assert_eq!(count(vec![locked(), locked(), locked(), locked()]), 3.0);
         assert_eq!(count(vec![locked(), locked(), locked(), Seen::Known(Wait::Idle)]), 0.0, "an event loop");
+    }
+
+    #[test]
+    fn an_event_loop_that_is_running_is_one_all_the_same() {
+        let mut census = Census::default();
+        let mut locked_count = |seen: Wait, is_event_loop: bool| {
+            let sighting = |id, seen, is_event_loop| Sighting {
+                thread: (1, id),
+                is_single: false,
+                is_event_loop,
+                seen: Seen::Known(seen),
+            };
+            let sightings = vec![sighting(2, Wait::Lock, false), sighting(3, seen, is_event_loop)];
+            let look = Look { sightings, scale: 1.0, is_first: false };
+            census.count(&look, &ends(), Some(2.0)).waits[Wait::Lock as usize]
+        };
+        assert_eq!(locked_count(Wait::Running, false), 1.0, "nothing tells it from a thread with a request");
+        assert_eq!(locked_count(Wait::Idle, true), 0.0);
+        assert_eq!(locked_count(Wait::Running, false), 0.0, "the other one is at rest");
     }
 }
