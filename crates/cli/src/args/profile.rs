@@ -7,7 +7,7 @@ use sysdyno_record::units::SpanNs;
 
 /// What the options do not say.
 const AFTER_HELP: &str = "\
-Without -p and --tier, all processes of this host are profiled. Ctrl-C stops early and shows what was sampled so far.
+Without -p, --tier, and --cgroup, all processes of this host are profiled. Ctrl-C stops early and shows what was sampled so far.
 Do not measure meanwhile: a profile costs the server some CPU time.";
 
 /// Arguments of `profile`.
@@ -20,6 +20,10 @@ pub struct ProfileArgs {
     /// Profile the processes whose name begins like this, such as php-fpm, and their children; repeatable
     #[arg(long = "tier", value_name = "NAME")]
     pub tiers: Vec<String>,
+    /// Profile the processes in this control group, and their children; a path, or the beginning of the name of a unit or of
+    /// a container's id; repeatable
+    #[arg(long = "cgroup", value_name = "NAME")]
+    pub cgroups: Vec<String>,
     /// Duration [default: 10s]
     #[arg(long, short = 'd', value_name = "DURATION")]
     pub duration: Option<Typed<SpanNs>>,
@@ -32,7 +36,7 @@ pub struct ProfileArgs {
     /// Print in this format [default: text]
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     pub output: Option<ProfileForm>,
-    /// Write to this file; without --output, its ending names the format: .html, .folded, .pb.gz, or .json
+    /// Write to this file; without --output, its ending names the format: .html, .folded, .pb.gz, .firefox.json, or .json
     #[arg(long = "file", short = 'o', value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Print the result as one JSON document (same as --output json)
@@ -51,6 +55,8 @@ pub enum ProfileForm {
     Folded,
     /// Compressed protocol buffer of pprof
     Pprof,
+    /// JSON that the Firefox Profiler opens
+    Firefox,
     /// One JSON document
     Json,
 }
@@ -62,6 +68,7 @@ impl ProfileForm {
             (".html", ProfileForm::Html),
             (".folded", ProfileForm::Folded),
             (".pb.gz", ProfileForm::Pprof),
+            (".firefox.json", ProfileForm::Firefox),
             (".json", ProfileForm::Json),
             (".txt", ProfileForm::Text),
         ];

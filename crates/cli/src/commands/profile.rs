@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use std::io::IsTerminal;
 use std::time::Duration;
 use sysdyno_analyze::profile::summarize;
-use sysdyno_observe::host_processes;
+use sysdyno_observe::{cgroup_processes, host_processes};
 use sysdyno_record::profile::{Profile, ProfileKind, ProfileSummary};
 use sysdyno_record::units::WallNs;
 use sysdyno_report::html::{ProfileMade, render_profile};
@@ -65,8 +65,8 @@ fn form(args: &ProfileArgs) -> anyhow::Result<ProfileForm> {
     let by_name = || ProfileForm::of_file(&path.to_string_lossy());
     asked.or_else(by_name).with_context(|| {
         format!(
-            "cannot write profile '{}': its ending names no format\nhint: end it with .html, .folded, .pb.gz, or \
-             .json, or add --output FORM",
+            "cannot write profile '{}': its ending names no format\nhint: end it with .html, .folded, .pb.gz, \
+             .firefox.json, or .json, or add --output FORM",
             path.display()
         )
     })
@@ -78,6 +78,9 @@ fn request(args: &ProfileArgs) -> anyhow::Result<ProfileRequest> {
     let mut pids = args.pids.clone();
     for tier in &args.tiers {
         pids.extend(pids_of(tier)?);
+    }
+    for cgroup in &args.cgroups {
+        pids.extend(pids_in(cgroup)?);
     }
     pids.sort_unstable();
     pids.dedup();
@@ -92,6 +95,18 @@ fn pids_of(tier: &str) -> anyhow::Result<Vec<u32>> {
     let pids: Vec<u32> = found.map(|process| process.pid).filter(|pid| *pid != own).collect();
     if tier.is_empty() || pids.is_empty() {
         bail!("cannot profile tier '{tier}': no process has such a name\nhint: `ps -e` lists processes");
+    }
+    Ok(pids)
+}
+
+fn pids_in(cgroup: &str) -> anyhow::Result<Vec<u32>> {
+    let own = std::process::id();
+    let pids: Vec<u32> = cgroup_processes(cgroup).into_iter().filter(|pid| *pid != own).collect();
+    if pids.is_empty() {
+        bail!(
+            "cannot profile control group '{cgroup}': no process is in such a group\nhint: `ps -e -o pid,cgroup,comm` shows \
+             the groups of all processes"
+        );
     }
     Ok(pids)
 }
@@ -119,6 +134,7 @@ fn next(args: &ProfileArgs) -> String {
     let mut words = vec!["sysdyno profile".to_owned()];
     words.extend(args.pids.iter().map(|pid| format!("-p {pid}")));
     words.extend(args.tiers.iter().map(|tier| format!("--tier {tier}")));
+    words.extend(args.cgroups.iter().map(|cgroup| format!("--cgroup {cgroup}")));
     words.extend(args.off_cpu.then(|| "--off-cpu".to_owned()));
     words.push(format!("-o {FILE_PROPOSED}"));
     words.join(" ")
@@ -152,6 +168,7 @@ impl Taken {
             }
             ProfileForm::Folded => text::folded(profile).into(),
             ProfileForm::Pprof => text::pprof(profile, *started),
+            ProfileForm::Firefox => text::firefox(profile, *started),
             ProfileForm::Json => format!("{:#}\n", text::document(profile, summary)).into(),
         }
     }

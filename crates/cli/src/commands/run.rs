@@ -35,13 +35,14 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         used: SearchUse::Alone,
     };
     let Checked { plan, notes } = draft.finish(&Here)?;
+    let is_profiled = args.profile && !args.dry_run;
+    let profile = is_profiled.then(|| profile_request(&draft.draft.servers)).transpose()?;
     ui.notes(&notes);
     ui.note(&forecast::search(&plan));
     if args.dry_run {
         ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
-    let profile = args.profile.then(|| profile_request(&draft.draft.servers)).transpose()?;
     if profile.is_some() {
         ui.note(
             "afterwards, the highest load that met the objective, and a fifth of it, 10 s each, for profiles",

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,8 +212,14 @@ fn each_ending_writes_its_format() {
     }
     let program = Program::new();
     let _worker = Worker::spinning();
-    for (file, beginning) in [("x.html", &b"<!doctype html>"[..]), ("x.pb.gz", b"\x1f\x8b"), ("x.json", b"{")]
-    {
+    let firefox: &[u8] = br#"{"meta":{"categories":"#;
+    let endings = [
+        ("x.html", &b"<!doctype html>"[..]),
+        ("x.pb.gz", b"\x1f\x8b"),
+        ("x.firefox.json", firefox),
+        ("x.json", b"{\n"),
+    ];
+    for (file, beginning) in endings {
         program.run(["profile", "-p", &own_pid(), "-d", "200ms", "-o", file]).expect_code(0);
         let bytes = std::fs::read(program.runs().join(file)).expect("was written");
         assert!(bytes.starts_with(beginning), "{file} begins with {:?}", bytes.get(..20));
@@ -225,6 +231,52 @@ fn each_ending_writes_its_format() {
             .is_some_and(|(stack, count)| stack.contains(';') && count.parse::<u64>().is_ok())
     };
     assert!(outcome.stdout.lines().count() > 0 && outcome.stdout.lines().all(is_folded), "{outcome}");
+}
+
+/// A control group of its own with one process that works; both are gone at the end.
+struct BusyGroup {
+    folder: PathBuf,
+    busy: Child,
+}
+
+impl BusyGroup {
+    fn start(name: &str) -> BusyGroup {
+        let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids"].map(PathBuf::from);
+        let root =
+            roots.iter().find(|root| root.join("cgroup.procs").exists()).expect("there are control groups");
+        let folder = root.join(name);
+        std::fs::create_dir(&folder).expect("a group is made");
+        let busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("starts");
+        std::fs::write(folder.join("cgroup.procs"), busy.id().to_string()).expect("is moved");
+        BusyGroup { folder, busy }
+    }
+}
+
+impl Drop for BusyGroup {
+    fn drop(&mut self) {
+        let _ = self.busy.kill();
+        let _ = self.busy.wait();
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+#[test]
+fn the_processes_of_a_control_group_are_profiled() {
+    if !can_profile("the_processes_of_a_control_group_are_profiled", &[]) {
+        return;
+    }
+    let program = Program::new();
+    let name = format!("sysdyno-test-{}.service", std::process::id());
+    let group = BusyGroup::start(&name);
+    let outcome = program.run(["profile", "--cgroup", &name, "-d", "300ms", "--json"]);
+    outcome.expect_code(0);
+    let profile = &outcome.json()["profile"];
+    assert_eq!(profile["scope_pids"], serde_json::json!([group.busy.id()]));
+    assert!(profile["counts"]["samples_count"].as_u64() > Some(0), "{outcome}");
+    drop(group);
+    let outcome = program.run(["profile", "--cgroup", &name, "-d", "300ms"]);
+    outcome.expect_code(2);
+    assert!(outcome.stderr.contains(&format!("cannot profile control group '{name}'")), "{outcome}");
 }
 
 #[test]

@@ -21,13 +21,46 @@ pub(super) fn of_process(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Optio
     found
 }
 
+/// The processes in a control group: of this path, if the name begins with `/`, otherwise with a name that begins like this, or with
+/// a container's id that does.
+///
+/// Source: `/proc/PID/cgroup`, in any hierarchy. Groups below are part of it.
+pub fn cgroup_processes(name: &str) -> Vec<u32> {
+    let (roots, mut buffer) = (Roots::host(), Vec::new());
+    let pids = super::table::host_processes().into_iter().map(|process| process.pid);
+    pids.filter(|pid| is_process_in(&roots, *pid, name, &mut buffer)).collect()
+}
+
+fn is_process_in(roots: &Roots, pid: u32, name: &str, buffer: &mut Vec<u8>) -> bool {
+    let Ok(text) = read_once(&roots.in_proc(&format!("{pid}/cgroup")), buffer) else { return false };
+    let mut is_in = false;
+    let read = cgroup::parse(text, |line| is_in |= is_path_in(line.path, name));
+    read.is_ok() && is_in
+}
+
+fn is_path_in(path: &[u8], name: &str) -> bool {
+    let path = String::from_utf8_lossy(path);
+    if name.starts_with('/') {
+        let below = path.strip_prefix(name.trim_end_matches('/'));
+        return below.is_some_and(|below| below.is_empty() || below.starts_with('/'));
+    }
+    let is_named = |part: &str| part.starts_with(name) || id_of(part).is_some_and(|id| id.starts_with(name));
+    !name.is_empty() && path.split('/').any(is_named)
+}
+
+/// The id of a container in the name of its group.
+fn id_of(part: &str) -> Option<&str> {
+    part.trim_end_matches(".scope").rsplit('-').next().filter(|id| is_id(id))
+}
+
 /// The innermost name of a path that is one of a unit.
 fn of_path(path: &[u8]) -> Option<String> {
     path.split(|byte| *byte == b'/').rev().find_map(|part| {
         let part = String::from_utf8_lossy(part);
-        let id = part.trim_end_matches(".scope").rsplit('-').next().filter(|id| is_id(id));
         let is_unit = part.ends_with(".service") || part.ends_with(".scope");
-        let name = id.map(|id| format!("container {}", &id[..SHOWN_DIGITS])).or(is_unit.then(|| part.into()));
+        let name = id_of(&part)
+            .map(|id| format!("container {}", &id[..SHOWN_DIGITS]))
+            .or(is_unit.then(|| part.into()));
         name.map(|name: String| name.chars().take(MAX_CHARS).collect())
     })
 }
@@ -57,6 +90,26 @@ mod tests {
         check("/system.slice", None);
         check("/", None);
         check(&format!("/{}.service", "x".repeat(300)), Some(&"x".repeat(64)));
+    }
+
+    #[test]
+    fn a_group_is_known_by_its_path_or_the_beginning_of_a_name() {
+        let id = "0123456789abcdef".repeat(4);
+        let check = |path: &str, name: &str, expected: bool| {
+            assert_eq!(is_path_in(path.as_bytes(), name), expected, "'{name}' in {path}");
+        };
+        let unit = "/system.slice/php8.2-fpm.service/pool";
+        check(unit, "php8.2-fpm.service", true);
+        check(unit, "php", true);
+        check(unit, "fpm", false);
+        check(unit, "", false);
+        check(unit, "/system.slice/", true);
+        check(unit, "/system.slice/php8.2-fpm.service/pool", true);
+        check(unit, "/system.slice/php", false);
+        check(unit, "/", true);
+        check(&format!("/system.slice/docker-{id}.scope"), "0123456789ab", true);
+        check(&format!("/docker/{id}"), "0123", true);
+        check(&format!("/docker/{id}"), "9abc", false);
     }
 
     #[test]

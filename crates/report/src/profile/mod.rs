@@ -1,12 +1,14 @@
-//! A profile as people and other tools read it: one screen, folded stacks, pprof.
+//! A profile as people and other tools read it: one screen, folded stacks, pprof, Firefox Profiler.
 //!
 //! Names of processes and functions are chosen by whoever wrote the programs: they pass through [`crate::escape`] here, and
 //! through the escapes of each format there.
 
+mod firefox;
 mod folded;
 mod pprof;
 mod screen;
 
+pub use firefox::firefox;
 pub use folded::folded;
 pub use pprof::pprof;
 pub use screen::screen;
