@@ -1,4 +1,4 @@
-# What people type. Everything but the toolchains (cargo; node for the report's pages) is fetched by these targets.
+# The commands that people type. These targets fetch everything but the toolchains (cargo; node for the report's pages).
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -1,4 +1,4 @@
-"""The benchmark (`bench/run`) and the witness (`bench/witness`): what a request costs, and whether its times are true.
+"""The benchmark (`bench/run`) and the witness (`bench/witness`): what a request costs, and whether its times are correct.
 
 Python's standard library only. Pure parts, with tests in `tests/`: `statistic`, `outputs`, `capture`, `exchanges`,
 `targets`, `layout`, `page`. Parts that start programs: `process`, `servers`, `contest`, `idle`, `users`, `scaling`, `slip`,

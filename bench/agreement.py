@@ -33,7 +33,7 @@ def compare(document, used, seen):
 
 
 def void(row):
-    """Why a comparison means nothing; `None` if it means something."""
+    """Why a comparison is void; `None` if it is valid."""
     if row["damage"]:
         return row["damage"]
     if row["lost"] != 0:
@@ -62,14 +62,14 @@ def join(mode, rounds):
 
 
 def described(row):
-    """The differences of one run, in words."""
+    """The differences of one run, as text."""
     if row["void"]:
         return f"void: {row['void']}"
     return ", ".join(f"{row[f'difference_us_{name}']:+.1f} µs at {name}" for name in QUANTILES)
 
 
 def result(row):
-    """How a comparison ended, in words."""
+    """The outcome of a comparison, as text."""
     if row["void"]:
         return f"void: {row['void']}"
     worst = max(JUDGED, key=lambda name: abs(row[f"difference_us_{name}"]))
@@ -114,7 +114,7 @@ def exit_code(rows):
 
 
 def summary(document):
-    """The result in one sentence, and what speaks against it."""
+    """The result in one sentence, and any doubts about it."""
     judged = [row for row in document["rows"] if row["is_judged"]]
     agreed = sum(1 for row in judged if row["agrees"])
     text = f"{agreed} of {len(judged)} judged comparisons agree within {LIMIT_US} µs at p50 and p99."

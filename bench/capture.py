@@ -1,7 +1,7 @@
 """Reads a packet capture: the segments of TCP connections, with the instants at which the kernel saw them.
 
 The classic pcap format, in both byte orders, in micro- and nanoseconds, of Ethernet, raw IP and Linux "cooked" links.
-A capture is bytes from outside: what does not fit is an error or is passed over and counted, never believed.
+A capture is untrusted input: anything unexpected is an error, or is skipped and counted.
 
 Source: draft-ietf-opsawg-pcap, RFC 791, RFC 8200 (without extension headers), RFC 9293.
 """
@@ -21,7 +21,7 @@ SYN = 0x02
 
 
 class CaptureError(Exception):
-    """The file is no capture that this reader understands."""
+    """The file is not a capture that this reader supports."""
 
 
 class Segment(typing.NamedTuple):
@@ -77,7 +77,7 @@ class Reader:
                 yield segment
 
     def parse(self, time_ns, packet):
-        """The TCP segment in a packet; `None` if there is none."""
+        """The TCP segment in a packet, or `None`."""
         at = self.link_bytes
         if len(packet) < at + 20:
             return None

@@ -1,7 +1,7 @@
-"""The tools that are compared: how each is told a load, and who reads what it prints.
+"""The tools under comparison: how to give each one a load, and which function parses its output.
 
-Each runs with one thread (or as near to that as it can be brought), on one CPU, flat out. A tool that has no such mode
-is left out of a scenario.
+Each runs flat out with one thread (or as close to that as possible) on one CPU. A tool without such a mode is left out of a
+scenario.
 """
 
 import typing
@@ -14,7 +14,7 @@ ENDLESS = "10000000"
 
 
 class Load(typing.NamedTuple):
-    """What one run of a tool is to do. `requests` is for tools that are told a number instead of a time, `certificate`
+    """The load of one run of a tool. `requests` is for tools that take a number instead of a time, `certificate`
     the file with the one that a server with TLS shows, which is for `localhost`."""
 
     scenario: object
@@ -39,7 +39,7 @@ class Load(typing.NamedTuple):
 
 
 class Contender(typing.NamedTuple):
-    """A tool. `arguments` returns how it is told a load in what it `speaks`, or `None` if it has no such mode."""
+    """A tool. `arguments` returns its arguments for a load in a protocol that it `speaks`, or `None` if it has no such mode."""
 
     name: str
     program: str
@@ -49,15 +49,15 @@ class Contender(typing.NamedTuple):
     environment: dict = {}
     speaks: tuple = (HTTP,)
     prepare: object = lambda load: None
-    """Returns what is to be run once before all rounds of a scenario, or `None`."""
+    """Returns the command to run once before all rounds of a scenario, or `None`."""
 
     def command(self, load):
-        """Its command line for a load; `None` if that is not for it."""
+        """Its command line for a load; `None` if it cannot send that load."""
         return self.arguments(load) if load.scenario.speaks in self.speaks else None
 
 
 def sysdyno_command(program, io):
-    """The command of sysdyno with one of its back ends (`None`: without saying which)."""
+    """The command of sysdyno with one of its back ends (`None`: the default)."""
 
     def command(load):
         return (
@@ -72,7 +72,7 @@ def sysdyno_command(program, io):
 
 
 def sysdyno_options(load):
-    """What sysdyno is told of the protocol."""
+    """sysdyno's options for the protocol."""
     keys = KEYS_PER_CONNECTION * load.scenario.connections
     sizes = ["--mc-key-size", str(KEY_BYTES), "--mc-value-size", str(VALUE_BYTES)]
     return {
@@ -172,7 +172,7 @@ OTHERS = (
 
 
 def sysdynos(program):
-    """sysdyno, once for each back end that it can be told; first the one that it takes by itself.
+    """sysdyno, once for each back end; first the one that it uses by default.
 
     Flat out the generator is its own limit, says so, and ends with 3.
     """
@@ -188,7 +188,7 @@ def sysdynos(program):
 
 
 def present(program):
-    """The tools that are there, sysdyno first, and the names of those that are not."""
+    """The installed tools, sysdyno first, and the names of the missing ones."""
     there = [contender for contender in OTHERS if programs.find(contender.program)]
     absent = [contender.name for contender in OTHERS if contender not in there]
     return sysdynos(program) + there, absent

@@ -1,7 +1,7 @@
 """Runs the tools in turn under one scenario, round by round.
 
 A round runs each tool once, for equal time, in an order that rotates from round to round, so that drift of the machine
-falls on all of them. Each tool is then compared with sysdyno within its round.
+affects all of them. Each tool is then compared with sysdyno within its round.
 """
 
 import sys
@@ -15,7 +15,7 @@ GENERATOR_CPUS = (1,)
 
 
 def measure(contender, load, server, runs):
-    """One run of one tool: what it says, and what it cost."""
+    """One run of one tool: its output, and its cost."""
     command = contender.command(load)
     environment = contender.environment | {"SYSDYNO_RUNS_DIR": runs}
     text, used = process.run(command, GENERATOR_CPUS, server, contender.codes, environment)
@@ -37,12 +37,12 @@ def measure(contender, load, server, runs):
 
 
 def run_seconds(scenario, options):
-    """Length of each run; in whole seconds, since some tools know no others."""
+    """Length of each run; in whole seconds, since some tools accept no fractions."""
     return max(1, round(options.seconds * scenario.share))
 
 
 def prepare(scenario, contenders, server, runs):
-    """What has to be on the server before the first round."""
+    """The files and keys that the server needs before the first round."""
     load = Load(scenario, HOST, server.ports[scenario.speaks], 1, 1, server.certificate)
     for contender in contenders:
         if command := contender.prepare(load):
@@ -50,7 +50,7 @@ def prepare(scenario, contenders, server, runs):
 
 
 def run(scenario, contenders, server, options, runs):
-    """All rounds of a scenario: a list of what each tool needed, by its name; one that failed is not in its round."""
+    """All rounds of a scenario: for each tool, by name, a list of its costs; a tool that failed is missing from its round."""
     seconds = run_seconds(scenario, options)
     # For tools that are told a number of requests: by their rate in the last round, in the first one by that of sysdyno,
     # which is the first one to run.

@@ -1,7 +1,7 @@
-"""20,000 connections for five seconds: how long it takes to make and to end them, and what that does to others.
+"""20,000 connections for five seconds: how long it takes to open and to close them, and how that affects other processes.
 
-Beside each run a small open load asks another server at even intervals, on the CPU of the generator: the longest that one of
-its requests took says how long whoever shares the CPU was stopped. Without any tool it is measured, too.
+During each run, a small open load on the generator's CPU sends requests to another server at even intervals: its longest
+request shows how long other processes on that CPU were stalled. It is also measured without any tool.
 """
 
 import json
@@ -20,7 +20,7 @@ CONNECTIONS, SECONDS = 20_000, 5
 DESCRIPTORS = CONNECTIONS + 4_000
 BESIDE_HZ = 500
 BESIDE_SECONDS = 40
-"""Longer than any tool takes; the load beside is stopped when the tool has ended."""
+"""Longer than any tool takes; the background load is stopped when the tool has ended."""
 
 ALONE = "none"
 
@@ -28,7 +28,7 @@ SOCKSTAT = pathlib.Path("/proc/net/sockstat")
 
 
 class Inuse(threading.Thread):
-    """The most connections over loopback that the kernel has had at a time since this began.
+    """The maximum number of loopback connections that the kernel has had at a time since this began.
 
     By its count of sockets in use: a table of 40,000 sockets would cost the CPUs more than the tools do.
     """
@@ -56,7 +56,7 @@ class Inuse(threading.Thread):
 
 
 def run(program, ios, rounds, runs):
-    """All rounds: wall and CPU time of each tool, connections that the kernel saw, and the longest stop of the load beside."""
+    """All rounds: wall and CPU time of each tool, connections that the kernel saw, and the longest stall of the background load."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     tools = wall.present(program, ios)
     try:
@@ -100,7 +100,7 @@ def measure(tool, server, program, runs):
 
 
 def alone(program, runs):
-    """The load beside with nothing beside it."""
+    """The background load on its own."""
     with Beside(program, runs) as beside:
         time.sleep(SECONDS)
     return {"stopped_ms": beside.stopped_ms}
@@ -137,7 +137,7 @@ class Beside:
 
 
 def summarise(rounds):
-    """Medians of each tool; of connections the fewest, of failures all. With fewer connections its times are those of less."""
+    """Medians of each tool; the fewest connections, the sum of failures. With fewer connections, a tool has done less work."""
     columns = ("seconds", "user_seconds", "system_seconds", "rss_mib", "stopped_ms", "other_cpus")
     summary = {}
     for name in rounds[0]:

@@ -1,9 +1,9 @@
 """Pairs requests with their responses in a capture, connection by connection, without knowing who sent them.
 
-What is assumed of the traffic, and checked: HTTP/1.1 without pipelining, one request in flight per connection, each
-request in one segment, responses with `Content-Length` whose heads lie in one captured segment. A service time is from
-the segment of a request to the segment that completes its response, both as the kernel saw them pass; segments that
-were sent again are known by their sequence numbers and passed over.
+These assumptions about the traffic are checked: HTTP/1.1 without pipelining, one request in flight per connection, each
+request in one segment, responses with `Content-Length` whose heads are in one captured segment. A service time lasts from
+the segment of a request to the segment that completes its response, both as the kernel saw them pass; retransmitted
+segments are recognized by their sequence numbers and skipped.
 """
 
 import re
@@ -15,13 +15,13 @@ END_OF_HEAD = b"\r\n\r\n"
 
 
 class Direction:
-    """One direction of a connection: how far its bytes were seen."""
+    """One direction of a connection: how many of its bytes have been seen."""
 
     def __init__(self):
         self.next_sequence = None
 
     def advance(self, segment):
-        """How many bytes of a segment's payload were not seen before; they are its last ones."""
+        """How many bytes of a segment's payload are new; they are its last ones."""
         end = (segment.sequence + segment.payload_bytes) % (1 << 32)
         if self.next_sequence is None:
             new = segment.payload_bytes
@@ -55,7 +55,7 @@ class Connection:
         return True
 
     def take_response(self, segment):
-        """The service time that this segment completes, in nanoseconds; `None` if it completes none."""
+        """The service time that this segment completes, in nanoseconds, or `None`."""
         new = self.to_client.advance(segment)
         if new == 0:
             return None
@@ -83,7 +83,7 @@ def response_bytes(payload):
 
 
 def pair(segments, port):
-    """What a capture says: `(requests, service times in nanoseconds)`, of all connections to a server's port."""
+    """The content of a capture: `(requests, service times in nanoseconds)` of all connections to a server's port."""
     connections, requests, service_ns = {}, 0, []
     for segment in segments:
         to_server = segment.destination[1] == port

@@ -1,4 +1,4 @@
-"""What 10,000 connections cost that are open and hardly used: memory of the generator."""
+"""The cost of 10,000 open but mostly idle connections: the generator's memory."""
 
 import pathlib
 import sys
@@ -16,7 +16,7 @@ ESTABLISHED = "01"
 
 
 class Established(threading.Thread):
-    """The most connections to a port that the kernel had open at once, looked at twice a second."""
+    """The maximum number of open connections to a port, sampled twice per second."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
@@ -60,7 +60,7 @@ def run(program, ios, rounds, runs):
 
 
 def summarise(result):
-    """Medians; the connections are the fewest of all rounds. With fewer of them the memory is that of something else."""
+    """Medians; for connections, the minimum over all rounds. With fewer connections, the memory is not comparable."""
     return {
         io: {
             "rss_mib": statistic.median_of([row["rss_mib"] for row in rows if row["connections"] >= CONNECTIONS]),

@@ -2,7 +2,7 @@
 
 
 class Table:
-    """A head and rows of text; the first column is left-aligned, the others to the right."""
+    """A head and rows of text; the first column is left-aligned, the others are right-aligned."""
 
     def __init__(self, *head):
         self.head, self.rows = list(head), []
@@ -40,6 +40,6 @@ def interval(estimate, digits=2):
 
 
 def level(estimates):
-    """The level of the intervals among these estimates, in words."""
+    """The level of the intervals among these estimates, as text."""
     levels = [estimate["interval"]["level"] for estimate in estimates if estimate and estimate["interval"]]
     return f"{min(levels):.1%}" if levels else None

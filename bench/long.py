@@ -1,8 +1,8 @@
-"""What a run costs that lasts: resident memory after a minute and at the end, the record, and how a day of it is read.
+"""The cost of a long run: resident memory after a minute and at the end, the record, and the time to read a day of it.
 
-The same 200 requests per second are sent for minutes by each tool that can be told a rate; `wrk` cannot, and goes flat out on
-one connection. Only sysdyno keeps a record. The folder of a day is written in virtual time by the writer of every run
-(`crates/record/examples/day`), and read by the program.
+Each tool that accepts a rate sends the same 200 requests per second for minutes; `wrk` does not, and goes flat out on
+one connection. Only sysdyno keeps a record. The writer that all runs use writes the folder of a day in virtual time
+(`crates/record/examples/day`), and the program reads it.
 """
 
 import os
@@ -19,7 +19,7 @@ from bench.servers import Nginx
 
 RATE_HZ = 200
 FIRST_SECONDS = 60
-"""The memory that later memory is held against."""
+"""The memory with which later memory is compared."""
 
 K6_SCRIPT = """
 import http from "k6/http";
@@ -30,7 +30,7 @@ export default function () { http.get("%s"); }
 
 
 def run(program, minutes, runs):
-    """Memory of each tool over so many minutes, and what reading a day takes."""
+    """Memory of each tool over that many minutes, and the cost of reading a day."""
     live = {}
     with Nginx() as server:
         for name, command in commands(program, server.url, minutes * 60, runs):
@@ -40,7 +40,7 @@ def run(program, minutes, runs):
 
 
 def commands(program, url, seconds, runs):
-    """The tools that are there."""
+    """The installed tools."""
     load = ["load", url, "--rate", f"{RATE_HZ}/s", "--duration", f"{seconds}s", "--connections", "8", "--threads", "1"]
     yield "sysdyno", [program, *load, "--runs-dir", f"{runs}/long"]
     if wrk := programs.find("wrk"):
@@ -52,7 +52,7 @@ def commands(program, url, seconds, runs):
 
 
 def watch(command, runs):
-    """Runs one tool, and looks at its memory once a second."""
+    """Runs one tool, and samples its memory once per second."""
     seen, began = [], time.monotonic()
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""On which machine, with which programs, and how quiet it was."""
+"""The machine of a result, the versions of its programs, and how quiet it was."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ from bench import outputs, programs
 
 
 def read(path):
-    """Text of a file; nothing if it is not there."""
+    """Text of a file; empty if there is no such file."""
     try:
         return pathlib.Path(path).read_text()
     except OSError:
@@ -31,7 +31,7 @@ def describe():
 
 
 def virtualisation(cpuinfo):
-    """Under what the system runs, as far as it can be seen."""
+    """The hypervisor or container in which the system runs, as far as it shows."""
     detected = programs.say(["systemd-detect-virt", "--container"]).strip()
     container = f"container ({detected})" if detected not in ("", "none") else None
     vm = outputs.first(r"^Hypervisor vendor:\s+(\S+)", programs.say(["lscpu"]), str)
@@ -41,7 +41,7 @@ def virtualisation(cpuinfo):
 
 
 def idle():
-    """How idle CPUs sleep, which decides how fast they wake up."""
+    """The sleep states of idle CPUs, which determine how fast they wake up."""
     folder = "/sys/devices/system/cpu/cpuidle"
     names = [read(f"{folder}/{name}").strip() for name in ("current_driver", "current_governor")]
     return " / ".join(name for name in names if name) or "not said"

@@ -1,4 +1,4 @@
-"""Options, the order of things, and where results go."""
+"""Options, the sequence of steps, and where results go."""
 
 import argparse
 import json
@@ -35,11 +35,11 @@ RESULTS = ROOT / "bench/results"
 PARTS = (*(scenario.id for scenario in SCENARIOS), "startup", "crowd", "idle", "users", "scaling", "slip", "long", "profiling", "observing")
 SLIP_SECONDS_PER_SECOND = 10 / 3
 IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS, CROWD_ROUNDS = 3, 1, 3, 3
-"""The most rounds of the parts whose runs are long."""
+"""Maximum number of rounds for parts with long runs."""
 
 
 def parse(arguments):
-    """What was typed."""
+    """The command line."""
     parser = argparse.ArgumentParser(prog="bench/run", description="Measures what a request costs, beside other tools.")
     parser.add_argument("--only", metavar="NAME,...", default=",".join(PARTS), help=f"only these of {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=9, help="rounds of each scenario [default: 9]")
@@ -64,7 +64,7 @@ def parse(arguments):
 
 
 def measure(options, typed):
-    """Everything that was asked for, as one document."""
+    """Everything requested, as one document."""
     if not os.access(options.program, os.X_OK):
         raise process.CannotMeasure(f"no program at '{options.program}'\nhint: make build")
     if os.cpu_count() < 2:
@@ -110,7 +110,7 @@ def measure(options, typed):
 
 
 def compare(result, kind, chosen, options, runs):
-    """The scenarios of one kind of server that were asked for; without the server they are told and left out."""
+    """The requested scenarios of one kind of server; if the server is missing, they are reported and left out."""
     mine = [scenario for scenario in SCENARIOS if (scenario.speaks == MEMCACHED) == (kind is Memcached)]
     wanted = [scenario for scenario in mine if scenario.id in options.only]
     if not wanted:
@@ -136,7 +136,7 @@ def lateness(options, ios, runs):
 
 
 def take(result, part, run):
-    """Puts a part into the result; one that cannot be measured is told and does not cost the others."""
+    """Adds a part to the result; a part that cannot be measured is reported and does not affect the others."""
     name = part.__name__.rpartition(".")[2]
     try:
         rounds = run()
@@ -147,7 +147,7 @@ def take(result, part, run):
 
 
 def keep(result):
-    """Writes a result among the others; where."""
+    """Writes a result next to the others; returns where."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / time.strftime("%Y%m%d-%H%M%S.json", time.gmtime())
     path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")

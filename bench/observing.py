@@ -1,4 +1,4 @@
-"""What it costs to read the kernel ten times a second, by the example program that measures it, and to watch it in columns, beside dstat."""
+"""The cost of reading the kernel ten times per second, as measured by the example program, and of `watch`, compared with dstat."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ EXAMPLE = "crates/observe/examples/sampler_cost.rs"
 
 
 def run():
-    """What the example prints."""
+    """The output of the example."""
     command = ["cargo", "run", "--quiet", "--release", "--package", "sysdyno-observe", "--example", "sampler_cost"]
     # With a target there are its sockets and processes to read too, as in a real run.
     if "--with-target" in (ROOT / EXAMPLE).read_text():
@@ -43,7 +43,7 @@ def watching():
 
 
 def count(name, samples):
-    """The words that end a command after so many samples."""
+    """The arguments that end a command after that many samples."""
     return [str(samples)] if name.startswith("dstat") else ["--count", str(samples)]
 
 

@@ -1,7 +1,7 @@
-"""What each tool prints, read: requests completed, requests failed, rate, p99. Pure; samples are in `tests/samples`.
+"""Parses the output of each tool: requests completed, requests failed, rate, p99. Pure; samples are in `tests/samples`.
 
-A number that a tool does not print is `None`. `ab`, `hey` and `oha` print latencies of completed requests, `wrk` those
-it has corrected; they stand in the table as the tools print them.
+A number that a tool does not print is `None`. `ab`, `hey`, and `oha` print latencies of completed requests, `wrk` those
+it has corrected; the table shows them as the tools print them.
 """
 
 import json
@@ -50,7 +50,7 @@ def wrk(text):
 
 
 def k6(text):
-    """What `k6.js` has k6 print: its metrics as JSON, behind lines of its own."""
+    """The metrics that `k6.js` makes k6 print: JSON, after k6's own lines."""
     metrics = json.loads(text[text.index("{"):])
     requests, failed = metrics["http_reqs"]["values"], metrics["http_req_failed"]["values"]["passes"]
     return {
@@ -72,7 +72,7 @@ def ab(text):
 
 
 def h2load(text):
-    """h2load; it prints no p99 of its own accord."""
+    """h2load; it prints no p99 by default."""
     return {
         "requests": first(r"^requests: .*?(\d+) succeeded", text, int),
         "failed": first(r"^requests: .*?(\d+) failed", text, int) or 0,
@@ -82,7 +82,7 @@ def h2load(text):
 
 
 def httperf(text):
-    """httperf; it prints the mean response time only."""
+    """httperf; it prints only the mean response time."""
     return {
         "requests": first(r"^Total: .*?replies (\d+)", text, int),
         "failed": first(r"^Errors: total (\d+)", text, int) or 0,
@@ -92,7 +92,7 @@ def httperf(text):
 
 
 def weighttp(text):
-    """weighttp; of its latencies it prints least, mean and greatest."""
+    """weighttp; it prints minimum, mean, and maximum latency."""
     return {
         "requests": first(r"^requests: .*?(\d+) succeeded", text, int),
         "failed": first(r"^requests: .*?(\d+) failed", text, int) or 0,

@@ -1,4 +1,4 @@
-"""The page of a result, and the same on a terminal. Computes nothing that is not in the result."""
+"""The page of a result, and the same for a terminal. It shows only what is in the result."""
 
 import pathlib
 import re
@@ -34,7 +34,7 @@ def scenario_table(part):
 
 
 def target_table(result):
-    """Every target beside what was measured."""
+    """Every target next to the measured value."""
     table = layout.Table("target", "limit", "measured", "interval", "result")
     for target in targets.TARGETS:
         estimate = target.find(result)
@@ -49,7 +49,7 @@ def target_table(result):
 
 
 def startup_table(result):
-    """What a tool takes besides the time that it was asked for."""
+    """The time that a tool takes beyond the requested time."""
     table = layout.Table(
         "tool", "beside one second, ms", "interval", "CPU ms", "beside ten requests, ms", "interval", "CPU ms", "others"
     )
@@ -103,7 +103,7 @@ def users_table(result):
 
 
 def verdicts(row):
-    """How often each verdict was given, and the reasons against those that are not VALID."""
+    """How often each verdict occurred, and the reasons for those that are not VALID."""
     words = ", ".join(f"{row['verdicts'].count(word)} {word}" for word in sorted(set(row["verdicts"])))
     return (words or "–") + (f" ({', '.join(row['reasons'])})" if row["reasons"] else "")
 
@@ -146,7 +146,7 @@ def slip_table(result):
 
 
 def long_table(result):
-    """Memory and record of runs that last."""
+    """Memory and record of long runs."""
     part = result["long"]["summary"]
     table = layout.Table("tool", "RSS MiB after a minute", f"after {part['minutes']}", "by", "record MB per hour")
     for name, row in part["live"].items():
@@ -162,7 +162,7 @@ def long_table(result):
 
 
 def day_table(result):
-    """What reading the folder of a day takes."""
+    """The cost of reading the folder of a day."""
     day = result["long"]["summary"]["day"]
     table = layout.Table("what", "seconds", "CPU seconds", "peak RSS MiB")
     for name, row in day["read"].items():
@@ -177,7 +177,7 @@ def day_sizes(result):
 
 
 def profiling_table(result):
-    """Cost of a profile, beside perf."""
+    """Cost of a profile, compared with perf."""
     table = layout.Table("tool", "from the end to folded stacks, ms", "interval", "CPU while sampling, ms", "interval")
     for name, row in result["profiling"]["summary"].items():
         cells = [(row[column], layout.interval(row[column], 0)) for column in ("after_ms", "sampling_ms")]
@@ -222,7 +222,7 @@ def parts(result):
 
 
 def cautions(result):
-    """What speaks against the figures."""
+    """Doubts about the figures."""
     found = []
     if result["options"]["rounds"] < ROUNDS_MIN:
         found.append(f"Only {result['options']['rounds']} rounds: too few for intervals.")
@@ -260,7 +260,7 @@ def environment_table(result):
 
 
 def share_of_sending(result, heading):
-    """How much of sysdyno's CPU time its sending threads take, in words; nothing of tools that do not say."""
+    """The share of sysdyno's CPU time that its sending threads take, as text; empty for tools that do not report it."""
     part = next(
         result["scenarios"][scenario.id]
         for scenario in SCENARIOS
@@ -288,7 +288,7 @@ def text(result):
 
 
 def levels(result):
-    """With which certainty intervals hold the median, in words."""
+    """The certainty with which intervals contain the median, as text."""
     ratios = [
         tool["ratio"] for part in result["scenarios"].values() for tool in part["summary"]["tools"].values()
     ]

@@ -1,4 +1,4 @@
-"""Runs one program and says what it used: CPU time as the kernel accounts it, peak memory, and who else was busy."""
+"""Runs one program and reports what it used: CPU time as the kernel accounts it, peak memory, and other busy processes."""
 
 import os
 import pathlib

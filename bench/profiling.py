@@ -1,6 +1,6 @@
-"""What a profile of the whole host costs, beside perf: CPU time while sampling, and the time from its end to folded stacks.
+"""The cost of a profile of the whole host, compared with perf: CPU time while sampling, and the time from its end to folded stacks.
 
-Both sample nginx under a load that does not change, one after the other, in an order that rotates.
+Both sample nginx under a constant load, one after the other, in an order that rotates.
 """
 
 import collections

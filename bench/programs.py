@@ -1,4 +1,4 @@
-"""Which programs are there, which version they are, and what they can do."""
+"""Which programs are installed, their versions, and their features."""
 
 import functools
 import json
@@ -11,7 +11,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What `bench/tools` builds, before everything else; what lies in sbin, which is not on every user's path.
+# Programs that `bench/tools` builds come first; sbin is included because it is not on every user's path.
 PATH = os.pathsep.join([str(ROOT / "target/bench-tools/bin"), os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 
 VERSIONS = {

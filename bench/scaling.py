@@ -1,14 +1,14 @@
 """Whether two generator threads send twice as much as one.
 
-On two CPUs, server and generator have to share them. So that the server is not the limit of one run and not of the
-other, it grows with the generator: the built-in target has as many threads, each with a listening socket of its own.
+On two CPUs, server and generator have to share them. The server grows with the generator, so that it is not the bottleneck
+of only one of the runs: the built-in target has as many threads, each with its own listening socket.
 
     one   1 generator thread and 1 server thread, both on CPU 1
     two   2 generator threads, one on each CPU, and 2 server threads on the same CPUs; twice the connections
 
-Two figures: the rate of `two` over that of `one`, and the same from the generator's CPU time alone, requests per
-generator CPU second times its threads. A cache line that threads take from each other costs CPU time in each request,
-so that the second figure falls; the first one falls also for what the server, the kernel and other programs do.
+Two figures: the rate of `two` divided by that of `one`, and the same from the generator's CPU time alone, requests per
+generator CPU second times its threads. If threads contend for a cache line, each request costs more CPU time, and the
+second figure falls; the first one also falls because of the server, the kernel, and other programs.
 """
 
 import sys

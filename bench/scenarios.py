@@ -6,10 +6,10 @@ SMALL_BYTES = 64
 LARGE_BYTES = 100_000
 
 HTTP, HTTPS, HTTP2, MEMCACHED = "http", "https", "h2", "memcached"
-"""What is spoken: HTTP/1.1, the same over TLS, HTTP/2 by prior knowledge, memcached's text protocol."""
+"""Protocols: HTTP/1.1, HTTP/1.1 over TLS, HTTP/2 by prior knowledge, memcached's text protocol."""
 
 KEYS_PER_CONNECTION, KEY_BYTES, VALUE_BYTES = 1024, 32, 200
-"""Of memcached; `memcaslap.cfg` says the sizes again."""
+"""For memcached; `memcaslap.cfg` repeats the sizes."""
 
 
 class Scenario(typing.NamedTuple):

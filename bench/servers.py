@@ -1,4 +1,4 @@
-"""The servers that are loaded: nginx with one worker and memcached with one thread, on one CPU; sysdyno's built-in target."""
+"""The servers under load: nginx with one worker and memcached with one thread, on one CPU; sysdyno's built-in target."""
 
 import os
 import pathlib

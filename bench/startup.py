@@ -1,6 +1,6 @@
-"""What a tool takes besides the time that it was asked for: one second over 64 connections, and ten requests over one.
+"""The time that a tool takes beyond the requested time: for one second over 64 connections, and for ten requests over one.
 
-Ten requests take a millisecond, so all of it counts as beside them.
+Ten requests take a millisecond, so their whole run counts as extra time.
 """
 
 import sys

@@ -11,7 +11,7 @@ LEVEL = 0.95
 
 
 def median_interval(values, level=LEVEL):
-    """Two order statistics that hold the median with at least `level`, and the true level; `None` of too few values."""
+    """Two order statistics that enclose the median with at least `level`, and the true level; `None` for too few values."""
     values = sorted(values)
     count = len(values)
     tail, rank = 0.0, 0

@@ -1,4 +1,4 @@
-"""What sysdyno means to reach, as data, and how a result stands beside it."""
+"""sysdyno's performance targets, as data, and how a result compares with them."""
 
 import typing
 

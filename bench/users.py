@@ -1,7 +1,7 @@
-"""100,000 users of a session in one process: whether they keep their rules, and the generator's memory.
+"""100,000 users of a session in one process: whether the session's rules are met, and the generator's memory.
 
-The users are those of the built-in profile `web20`, pages only, on all CPUs, with the built-in target beside them. All of
-them begin in the first half of the ramp-up, and each does one operation every five seconds.
+The users are those of the built-in session `web20`, pages only, on all CPUs, which they share with the built-in target. All
+of them begin in the first half of the ramp-up, and each performs one operation every five seconds.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""The tools whose wall time is measured: sysdyno, wrk and k6, for a time or for a number of requests.
+"""The tools whose wall time is measured: sysdyno, wrk, and k6, for a time or for a number of requests.
 
-k6 keeps one connection for each of its users and each request of a batch, so that users times batch are its connections:
-20,000 users would be 20,000 JavaScript engines.
+k6 keeps one connection for each user and each request of a batch, so its connections are users times batch size: with one
+connection per user, 20,000 connections would need 20,000 JavaScript engines.
 """
 
 import typing
@@ -9,7 +9,7 @@ import typing
 from bench import outputs, programs
 
 BATCH_MAX = 100
-"""Requests of a k6 user at a time."""
+"""Concurrent requests of a k6 user."""
 
 
 class Tool(typing.NamedTuple):

@@ -1,8 +1,8 @@
-"""Lets tcpdump watch while sysdyno measures, and compares what both saw of the same requests.
+"""Captures with tcpdump while sysdyno measures, and compares what both saw of the same requests.
 
-tcpdump is a process of its own with the kernel's time stamps, the pairing (`exchanges`) knows nothing of sysdyno, and
-sysdyno knows nothing of the capture. A comparison in which the capture lost a packet, or in which the numbers of
-requests differ, is void.
+tcpdump is a separate process that uses the kernel's time stamps, the pairing (`exchanges`) knows nothing about sysdyno, and
+sysdyno knows nothing about the capture. A comparison is void if the capture lost a packet or if the numbers of requests
+differ.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-//! All conclusions about a record, in one value.
+//! All conclusions from a record, in one value.
 
 use crate::capacity::{bounded_by_generator, cut_short, estimate, is_connection_limited};
 use crate::curve::{curve, distribution};

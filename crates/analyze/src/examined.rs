@@ -1,4 +1,4 @@
-//! The trials of a run that have ended, each with what the checks say and what came of it.
+//! The finished trials of a run, each with the results of its checks and its outcome.
 
 use crate::outcome::TrialOutcome;
 use crate::search::Search;

@@ -1,7 +1,7 @@
-//! How numbers and names are written in the sentences of an analysis.
+//! Formats numbers and names for the sentences of an analysis.
 //!
-//! A sentence is data of the record: it is made once, here, and shown unchanged everywhere. Names that come from the
-//! measured host are bounded and stripped of control characters; escaping is the business of whoever shows them.
+//! A sentence is data of the record: it is written once, here, and shown unchanged everywhere. Names that come from the
+//! measured host are bounded and stripped of control characters; whoever shows them escapes them.
 
 use sysdyno_record::effect::Factor;
 

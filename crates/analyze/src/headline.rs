@@ -1,4 +1,4 @@
-//! The sentence that is read first: what the server can take.
+//! The first sentence of a report: how much load the server can take.
 
 use crate::capacity::objective_phrase;
 use crate::format::{counted, duration, name, rate, whole};
@@ -23,7 +23,7 @@ fn server(watched: &[WatchedProcess]) -> String {
         .unwrap_or("the server".to_owned())
 }
 
-/// What the headline of a run is about.
+/// The subject of a run's headline.
 pub(crate) struct Context<'a> {
     pub(crate) plan: &'a RunPlan,
     /// The shown trial.
@@ -71,7 +71,7 @@ pub(crate) fn headline_of_run(capacity: &Capacity, context: &Context) -> String 
     format!("{who} carries {} req/s ({interval}){with}", round(rate_hz))
 }
 
-/// What a search saw that was stopped.
+/// The result of an interrupted search.
 fn stopped_early(who: &str, met_hz: f64, missed_hz: Option<f64>, with: &str) -> String {
     let missed = match missed_hz {
         Some(missed_hz) => format!(", but not {} req/s", rate(missed_hz)),

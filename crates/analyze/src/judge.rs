@@ -1,4 +1,4 @@
-//! How a diagnosis is judged where what was planted is known.
+//! Judges a diagnosis when the planted fault is known.
 
 use sysdyno_record::analysis::{Confidence, Finding};
 use sysdyno_record::judged::DiagnosisGrade;

@@ -1,4 +1,4 @@
-//! The sentence about what stops the server: wrong answers first, then the limit, then what could not be checked.
+//! The sentence about the bottleneck: wrong answers first, then the bottleneck, then what could not be checked.
 
 use crate::format::percent;
 use crate::readings::ratio;

@@ -1,7 +1,8 @@
-//! What logs said within a time: each message of each log, with how many of its lines were written then.
+//! Log messages within a span of time: each message of each log, with the number of its lines.
 //!
-//! An event of a log says between which instants its lines were written, to a second or, while a message goes on, to a
-//! minute. Where that reaches beyond the time that is asked about, the true count lies between two bounds.
+//! A log event records between which two instants its lines were written: within one second or, while a message keeps
+//! repeating, within one minute. If that interval extends beyond the requested span, the true count lies between two
+//! bounds.
 
 use crate::view::TrialView;
 use sysdyno_record::event::{Event, EventKind};

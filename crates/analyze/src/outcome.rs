@@ -1,7 +1,7 @@
-//! One trial reduced to what a search needs: at which load, what came of it, and whose doing that was.
+//! Reduces one trial to what a search needs: the load, the outcome, and who caused it.
 //!
-//! A pass is a pass even if the generator was at its limit: the server did carry the load. A fail counts against the
-//! server only if nothing says that the generator or the world was to blame.
+//! A pass is a pass even if the generator was at its limit: the server did carry the load. A fail counts against the server
+//! only if nothing points to the generator or to an outside disturbance.
 
 use crate::readings::ratio;
 use crate::verdict::{ACHIEVED_RATE, CONTENT, Check, Culprit, FOREIGN_LOAD, LAG, is_blamed_on};

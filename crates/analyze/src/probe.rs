@@ -1,7 +1,7 @@
-//! What a probe says in numbers: of a trial's measured phases, or as it goes on.
+//! The numbers of a probe: over a trial's measured phases, or while it runs.
 //!
-//! Least, mean and greatest time and the deviation are of replies, as `ping` prints them. Percentiles also hold what was
-//! given up or left open, as lower bounds: an outsider who was never answered waited too.
+//! Least, mean, and greatest time and the deviation cover replies only, as `ping` prints them. Percentiles also include
+//! requests that were given up or left open, as lower bounds: a client that never got a response waited too.
 
 use crate::view::TrialView;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! What a profile says: the share of each program, and of each function in it.
+//! Summarizes a profile: the share of each program, and of each function in it.
 //!
-//! A function's own share is that of the stacks in which it is the innermost frame; its total share that of the stacks in which
-//! it occurs, once however often it calls itself. Functions of the same name in the same object are one, whatever the kind
-//! of the frame.
+//! A function's own share counts the stacks in which it is the innermost frame. Its total share counts the stacks that
+//! contain it, each one once even if the function calls itself. Functions with the same name in the same object are one
+//! function, whatever the kind of frame.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use sysdyno_record::profile::{

@@ -1,8 +1,8 @@
-//! A load that rises until something gives out: at which rate the objective broke.
+//! Analyzes a load that rises until something gives way: at which rate did the objective break?
 //!
-//! Each second is judged by itself: its percentile, and the share of its requests that failed. One bad second is an outlier;
-//! the objective broke where the first of [`LASTING`] bad seconds in a row begins. Limits: a queue that grows slowly is seen
-//! only when it has reached the objective's limit, so that a steep ramp overestimates the rate. `run` measures it.
+//! Each second is judged separately, by its percentile and its share of failed requests. One bad second is an outlier; the
+//! objective broke at the start of the first [`LASTING`] bad seconds in a row. Limits: a slowly growing queue is noticed
+//! only once it has reached the objective's limit, so a steep ramp overestimates the rate. `run` measures it.
 
 use crate::capacity::objective_text;
 use crate::format::{duration, percent};
@@ -34,7 +34,7 @@ pub(crate) fn objective_of(plan: &LoadPlan) -> Objective {
 struct Second<'a> {
     interval: &'a Interval,
     offered: f64,
-    /// What it missed, if it did.
+    /// Why the second missed the objective, if it did.
     missed: Option<String>,
 }
 

@@ -1,8 +1,8 @@
-//! The verdict of a run: that of the trial that is shown, and of the trials that decided.
+//! The verdict of a run: that of the trial shown, and of the trials that decided.
 //!
-//! A search drives the server into overload on purpose; what the checks say about those trials says nothing about the
-//! result. What counts is the trial at the greatest rate that met the objective, what ended the search, and whether the
-//! trials in between were disturbed.
+//! A search drives the server into overload on purpose, so what the checks say about those trials says nothing about the
+//! result. What counts: the trial at the greatest rate that met the objective, why the search ended, and whether the trials
+//! in between were disturbed.
 
 use crate::capacity::{RateGroup, group_by_rate, too_slow_text};
 use crate::examined::Examined;
@@ -20,7 +20,7 @@ use sysdyno_record::analysis::{Capacity, EndedBy, Reason, Verdict, VerdictStatus
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::RunPlan;
 
-/// What is known about a run besides its trials.
+/// Information about a run besides its trials.
 pub(crate) struct RunState<'a> {
     pub(crate) plan: &'a RunPlan,
     pub(crate) capacity: &'a Capacity,

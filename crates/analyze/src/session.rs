@@ -1,4 +1,4 @@
-//! Users against the rules of their session: limits, mix, cycle times, errors.
+//! Checks a load of users against the rules of their session: limits, mix, cycle times, errors.
 //!
 //! The rules are those of the Faban framework (`Metrics.printSummary`), with two of its gaps closed: there is a rule on
 //! errors, and an operation that is rare may not be left out, as it could be where only the absolute distance of shares

@@ -57,7 +57,7 @@ impl World {
     }
 }
 
-/// What one trial gave.
+/// The result of one trial.
 struct Response {
     p99_ns: f64,
     service_p50_ns: f64,

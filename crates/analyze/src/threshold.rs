@@ -1,4 +1,4 @@
-//! The limits of all rules: a number never stands in a rule without its unit and its source.
+//! The thresholds of all rules: every number in a rule comes with its unit and its source.
 
 use std::fmt;
 

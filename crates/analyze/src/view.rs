@@ -1,4 +1,4 @@
-//! One trial with everything that was recorded around it: what checks and findings look at.
+//! One trial with everything recorded around it: the input of checks and findings.
 
 use crate::readings::{Window, ratio};
 use std::net::IpAddr;

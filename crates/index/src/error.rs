@@ -1,4 +1,4 @@
-//! What can go wrong with the index of a folder of runs.
+//! Errors of the index of a folder of runs.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! A folder of runs as a table: listed, searched, sorted, and counted without opening a run.
 //!
-//! Promise: the index is never the only copy of anything, and never believed over a folder. It is made from the folders, and
-//! made again whenever it is missing, damaged, of another version, or of another folder. It lies in the user's cache and not
-//! among the runs, so that no folder of runs that comes from elsewhere brings an index of its own.
+//! Promise: the index is never the only copy of anything, and a folder always wins over it. It is built from the folders,
+//! and rebuilt whenever it is missing, damaged, of another version, or of another folder. It is kept in the user's cache
+//! and not among the runs, so that a folder of runs from elsewhere cannot bring an index of its own.
 //!
 //! Why SQLite: rows are filtered, sorted, and paged by a file that several processes may read while one writes it. A file of
 //! our own would have to be read whole by every `sysdyno runs`. Of 100,000 runs, a page of the list takes 16 ms, a filter 55 ms,

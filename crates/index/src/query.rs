@@ -1,4 +1,4 @@
-//! What is asked of the table.
+//! Queries of the table.
 
 use crate::row::{COLUMNS, IndexedRun, read};
 use crate::{IndexError, RunIndex};
@@ -42,12 +42,12 @@ pub enum RunSort {
     Verdict,
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRuns {
-    /// Those that were wanted, in order.
+    /// The matching runs, in order.
     pub runs: Vec<IndexedRun>,
-    /// How many there are, wanted or not.
+    /// The number of all runs, matching or not.
     pub total_count: u64,
 }
 

@@ -1,8 +1,8 @@
-//! From the folders to the table: what is new is read, what is gone is forgotten, what has ended is left alone.
+//! Brings the table up to date with the folders: new runs are read, deleted ones are removed, finished ones are left alone.
 //!
-//! A folder of runs changes when a run begins, is removed, or is put in another's place; then its names and inodes are
-//! compared with the rows. A run that goes on is read again at every refresh. One that has ended is settled: nothing writes
-//! it any more, a few seconds after its last manifest.
+//! A folder of runs changes when a run starts, is removed, or is replaced; then its names and inodes are compared with the
+//! rows. A run in progress is read again at every refresh. A finished run is settled a few seconds after its last manifest:
+//! nothing writes to it anymore.
 
 use crate::row::{INSERT, Stamp, write};
 use crate::{IndexError, RunIndex};

@@ -1,4 +1,4 @@
-//! A run as a row of the table: what is read of its folder, and what of the row.
+//! A run as a row of the table: read from its folder, or from the row.
 
 use rusqlite::{Row, Statement, params};
 use serde::Serialize;
@@ -35,9 +35,9 @@ pub struct IndexedRun {
     pub ended_unix_ns: Option<WallNs>,
     /// The command line, without the program.
     pub command: String,
-    /// What was loaded; `None`: nothing was, or it is not known.
+    /// The URL under load; `None`: there was none, or it is not known.
     pub url: Option<String>,
-    /// What came of it; `None`: nothing was concluded.
+    /// Its result; `None`: there is no conclusion.
     pub answer: Option<RunAnswer>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) const COLUMNS: &str = "name, unreadable, kind, status, is_living, sta
 pub(crate) const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
                                  ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
 
-/// What is kept beside the run itself, to know whether it must be read again.
+/// Data stored in addition to the run itself, to decide whether it must be read again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     /// Inode of the folder.

@@ -1,4 +1,4 @@
-//! The table on the disk: where it is, what it looks like, and when it is thrown away.
+//! The table on disk: where it is, its schema, and when it is discarded.
 
 use crate::{IndexError, KEPT_RUNS_MIN};
 use rusqlite::{Connection, OpenFlags};

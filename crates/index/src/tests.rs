@@ -1,4 +1,4 @@
-//! The index against the folders that it is made from: the golden run, copied and changed.
+//! Tests of the index against the folders that it is built from: the golden run, copied and changed.
 
 use crate::{FoundRuns, IndexedRun, RefreshMoment, RunIndex, RunQuery, RunSort};
 use std::fs;

@@ -1,7 +1,7 @@
-//! Commands that run on a host of a lab beside some work: a neighbour that uses CPUs, a client that holds a lock.
+//! Commands that run on a host of a lab alongside some work: a neighbor that uses CPUs, a client that holds a lock.
 //!
-//! A thread of their own starts them in the host's network namespace, and they die with it. Each has a session of its own,
-//! of which nothing is left at the end.
+//! A separate thread starts them in the host's network namespace, and they die with it. Each has its own session, and every
+//! process of that session is gone at the end.
 
 use super::labs::Labs;
 use super::plan::LabPlan;

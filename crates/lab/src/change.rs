@@ -1,7 +1,7 @@
-//! Changing services of a lab that is up: each is stopped, made anew from its recipe, and started.
+//! Changes services of a lab that is up: each is stopped, recreated from its recipe, and started.
 //!
-//! Invariant: what a service is going to be is in the journal, on the disk, before the old one is stopped, so that `down`
-//! knows of both whenever it comes.
+//! Invariant: the new form of a service is in the journal on disk before the old one is stopped, so that `down` knows both at
+//! any time.
 
 use super::journal::{LabJournal, LabRecord, MadeLab};
 use super::labs::{Labs, UpOrder};
@@ -71,7 +71,7 @@ impl Labs {
     }
 }
 
-/// Names of the services that have to be started anew.
+/// Names of the services to restart.
 fn changed(before: &LabPlan, after: &LabPlan, again: &[&str]) -> BTreeSet<String> {
     let is_other = |service: &&LabService| before.service(&service.name) != Some(*service);
     let named = after.services.iter().filter(|service| again.contains(&service.name.as_str()));

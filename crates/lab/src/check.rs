@@ -1,7 +1,7 @@
-//! Looking whether a service does its work: by HTTP, by its port, or by what it has printed.
+//! Checks whether a service works: by an HTTP request, by its port, or by its output.
 //!
-//! Questions are asked from within the service's namespace. What answers is bounded, and not believed: a status, a
-//! connection, or whether a text is in it, is all that is taken from it.
+//! Checks run in the service's namespace. Answers are bounded and not trusted: a check only takes the status, whether it could
+//! connect, or whether the answer contains a text.
 
 use super::namespace;
 use super::question::{HttpAnswer, TimedStream, http};

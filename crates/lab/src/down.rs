@@ -1,6 +1,6 @@
-//! Taking a lab away: what its journal says was made, or was going to be, and nothing else.
+//! Tears down a lab: removes everything that its journal says was created or about to be, and nothing else.
 //!
-//! It can be killed and run again at any point: every step leaves alone what is gone already, and the journal goes last.
+//! It can be killed and repeated at any point: every step skips what is already gone, and the journal is removed last.
 
 use super::journal::{LabJournal, LabRecord, MadeHost, MadeLab, ProcessId};
 use super::labs::Labs;
@@ -26,7 +26,7 @@ impl Labs {
     /// Takes a lab away, however far it was made; notes say what was left alone.
     ///
     /// # Errors
-    /// There is no such lab, another process is at it, or something of it cannot be taken away.
+    /// There is no such lab, another process is using it, or a part of it cannot be removed.
     pub fn down(&self, name: &str, told: &mut dyn FnMut(&str)) -> Result<Vec<String>, RunError> {
         let cannot =
             |source| RunError::Process { operation: "tear down", object: format!("lab '{name}'"), source };

@@ -1,4 +1,4 @@
-//! What lab.toml holds, as it is typed. What it means is decided in [`super::plan`].
+//! The contents of lab.toml as typed. [`super::plan`] decides what they mean.
 
 use super::recipe::HealthCheck;
 use serde::Deserialize;

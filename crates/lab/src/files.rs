@@ -1,7 +1,6 @@
-//! Folders and files of labs: made below the state folder and below `/run/netns`, and nowhere else.
+//! Folders and files of labs: created below the state folder and `/run/netns`, and nowhere else.
 //!
-//! Invariants: nothing is written through a link; what is removed is removed without following links or entering other
-//! file systems.
+//! Invariants: nothing is written through a link; removal never follows links or enters other file systems.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -14,7 +13,7 @@ use std::time::Duration;
 const MAX_FILES: usize = 100_000;
 const MAX_DEPTH: u32 = 32;
 
-/// How often a lock that is held is asked for again.
+/// How often to retry a lock that is held.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// Makes a folder and those above it that are missing, which others may pass but not list.
@@ -41,7 +40,7 @@ pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Lets others pass through a folder of ours.
+/// Lets other users traverse one of sysdyno's folders.
 pub(super) fn let_pass(path: &Path) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
     if mode & 0o011 == 0o011 {
@@ -101,7 +100,7 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Opens a file of ours that may be made, never through a link.
+/// Opens one of sysdyno's files, creating it if needed, never through a link.
 pub(super) fn open(path: &Path, more: OFlags) -> io::Result<File> {
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | more;
     Ok(File::from(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?))
@@ -202,13 +201,13 @@ pub(super) fn give(path: &Path, owner: (u32, u32)) -> io::Result<()> {
     std::os::unix::fs::lchown(path, Some(owner.0), Some(owner.1))
 }
 
-/// Replaces a small file of ours.
+/// Replaces one of sysdyno's small files.
 pub(super) fn replace(path: &Path, content: &str) -> io::Result<()> {
     let mut file = open(path, OFlags::TRUNC)?;
     file.write_all(content.as_bytes())
 }
 
-/// Puts a small file of ours in the place of an earlier one, so that whoever reads it finds the one or the other.
+/// Replaces one of sysdyno's small files atomically: readers find either the old or the new one.
 pub(super) fn exchange(path: &Path, content: &str) -> io::Result<()> {
     let draft = path.with_extension("new");
     replace(&draft, content)?;
@@ -231,7 +230,7 @@ pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
     absent_is_good(fs::remove_dir(path))
 }
 
-/// Renames a file of ours, and puts that on the disk.
+/// Renames one of sysdyno's files, and syncs the rename to disk.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     to.parent().map_or(Ok(()), sync_folder)

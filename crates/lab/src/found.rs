@@ -1,4 +1,4 @@
-//! Which host of a lab has an address: the one whose counters say what a load of that address met.
+//! Finds the host of a lab that has an address: a load on that address needs this host's counters.
 
 use super::labs::Labs;
 use super::namespace;

@@ -1,7 +1,7 @@
-//! Jars of recipes: a resolved set, each with its checksum, fetched by Maven into the cache below the state folder.
+//! Jars of recipes: a resolved set with checksums, fetched by Maven into the cache below the state folder.
 //!
-//! Invariant: a set is in the cache under its name only if every file of the list is there with the digest of the list, and
-//! nothing else. It stays when labs are taken away.
+//! Invariant: a set is in the cache under its name only if it has exactly the files of the list, each with the listed digest.
+//! It stays when labs are torn down.
 
 use super::labs::Labs;
 use super::paths::jars_of;
@@ -100,7 +100,7 @@ fn fetch(set: &JarSet, draft: &Path) -> io::Result<()> {
     files::rename(&jars, &set.folder)
 }
 
-/// Whether a folder holds what a list says, and nothing else.
+/// Whether a folder has exactly the files of a list.
 fn check(folder: &Path, list: &str) -> io::Result<()> {
     let mut wanted = digests(list);
     for entry in fs::read_dir(folder)? {

@@ -1,7 +1,7 @@
-//! The journal of a lab: what is going to be made, on the disk before it is made.
+//! The journal of a lab: every object is recorded on disk before it is created.
 //!
-//! Frames are those of the tuning journal; the records are specified in `docs/reference/formats/lab.md`. Reading ends before the
-//! first frame that is not whole or not understood; what was made on behalf of a record that was read is found by it.
+//! Frames are those of the tuning journal; the records are specified in `docs/reference/formats/lab.md`. Reading stops before
+//! the first incomplete or unknown frame; every record that was read leads to the objects created for it.
 
 use super::files;
 use super::plan::{LabPlan, LabService};
@@ -43,7 +43,7 @@ pub(super) enum LabRecord {
     Service(Box<LabService>),
     /// All is up.
     Up {},
-    /// It is going to be taken away.
+    /// It is about to be torn down.
     Down {},
 }
 
@@ -95,7 +95,7 @@ pub(super) struct MadeShare {
     pub(super) host: String,
     /// What the lab is called there.
     pub(super) lab: String,
-    /// What tells it from another one of that name.
+    /// What distinguishes it from another one of that name.
     pub(super) of: String,
     pub(super) door: Door,
     /// Agents that may be at work on it.
@@ -211,7 +211,7 @@ impl LabJournal {
         Ok(journal)
     }
 
-    /// Opens a journal to append to it, and says what it adds up to; `None` if it has no begin that can be read.
+    /// Opens a journal to append to it, and returns its state; `None` if its begin record cannot be read.
     ///
     /// # Errors
     /// Somebody else is at it, or it cannot be read.

@@ -1,9 +1,9 @@
-//! The keeper of a service: a process of its own that starts it, sees how it ends, and lets nothing of it stay behind.
+//! The keeper of a service: a separate process that starts the service, notices how it ends, and leaves none of its processes
+//! behind.
 //!
-//! It does nothing before it was told what ([`KeeperOrder`], one line on its standard input), and ends if that does not come:
-//! so nothing runs that is not in the journal. All that loses its parent below it becomes its child, so that descendants
-//! stay in sight whatever they do. It is alone in its process and has one thread, which is also what the service is bound
-//! to: when it dies, the service is killed.
+//! It waits for its order ([`KeeperOrder`], one line on its standard input) and exits if none comes, so that nothing runs that
+//! is not in the journal. Orphans below it become its children, so that it never loses sight of a descendant. The process
+//! does nothing else and has one thread; when that dies, the kernel kills the service.
 
 use super::recipe::StopSignal;
 use super::{check, files, machine, namespace, process};

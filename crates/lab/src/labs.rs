@@ -1,4 +1,4 @@
-//! The labs below a state folder: where what lies, and who may touch it.
+//! The labs below a state folder: where their files are, and who may touch them.
 
 use super::files;
 use super::plan::LabPlan;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use sysdyno_run::RunError;
 use sysdyno_run::agent::Ways;
 
-/// Where state is kept unless something else is asked for.
+/// The default state folder.
 pub(crate) const STATE: &str = "/var/lib/sysdyno";
 
 /// How long another process is waited for that makes or takes away a lab.
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Labs {
     path: PathBuf,
-    /// Agents on hosts behind ssh, as far as they were met.
+    /// Agents on hosts behind ssh that have been used so far.
     reach: Mutex<ShareReach>,
     /// This program, which is started again as keepers.
     program: PathBuf,
@@ -36,7 +36,7 @@ pub struct UpOrder {
     pub plan: LabPlan,
     /// The file that it was read from, as it was.
     pub text: String,
-    /// The folder beside which sources of files lie.
+    /// The path next to which sources of files are.
     pub beside: PathBuf,
 }
 

@@ -1,15 +1,15 @@
-//! Labs: hosts in network namespaces, links between them, real services on them; and hosts that are there already.
+//! Labs: hosts in network namespaces, links between them, and real services on them; also hosts that already exist.
 //!
-//! Promise: this crate measures nothing and computes no statistic. It makes what a file says, and takes it away again; what is
-//! measured on it is `run`'s.
+//! Promise: this crate measures nothing and computes no statistic. It builds what a file describes and tears it down again;
+//! measuring is the job of `run`.
 //!
 //! Specified in `docs/reference/formats/lab.md`. Invariants, each with a test:
-//! 1. whatever is made is in the journal, on the disk, before it is made;
-//! 2. whatever is in no journal of a lab, or is another one than the journal says, is not taken away;
-//! 3. after a death at any point of `up` or `down`, `down` leaves nothing;
-//! 4. the network of the host is not touched: interfaces are made within namespaces; nothing is mounted but volumes, in
+//! 1. every object is in the journal on disk before it is created;
+//! 2. an object that is in no lab's journal, or is not the one that the journal describes, is never removed;
+//! 3. if `up` or `down` dies at any point, `down` leaves nothing behind;
+//! 4. the host's network is never touched: interfaces are created within namespaces; only volumes are mounted, in
 //!    the lab's folder;
-//! 5. a process is signalled only if pid and start time are those of the journal, or it descends from one that is.
+//! 5. a process is signaled only if its pid and start time are in the journal, or if it descends from such a process.
 #![deny(unsafe_code)]
 
 mod beside;

@@ -1,6 +1,6 @@
-//! Links: veth pairs that are made within the namespaces of their ends, never in that of the host; bridges of switches.
+//! Links: veth pairs, created within the namespaces of their ends and never in the host's; and the bridges of switches.
 //!
-//! Requests go over rtnetlink from a thread that is in the namespace. Sources: rtnetlink(7), veth(4),
+//! A thread in the namespace sends the requests over rtnetlink. Sources: rtnetlink(7), veth(4),
 //! `include/uapi/linux/{if_link,if_addr,veth,pkt_sched}.h`.
 
 use super::namespace;

@@ -1,4 +1,4 @@
-//! What of this machine a recipe needs: programs, accounts, packages.
+//! What a recipe needs on this machine: programs, accounts, packages.
 
 use super::plan::{LabPlan, LabService};
 use super::recipe::Recipe;

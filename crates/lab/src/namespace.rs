@@ -1,7 +1,7 @@
-//! Network namespaces with a name below `/run/netns`, as `ip netns` makes them.
+//! Network namespaces with a name below `/run/netns`, as `ip netns` creates them.
 //!
-//! Each is made in a thread of its own, which ends in it; the process stays where it is. The folder is mounted on itself
-//! and shared, so that what is unmounted here is unmounted everywhere.
+//! A separate thread creates each one, enters it, and ends there; the process stays in its own namespace. The folder is
+//! bind-mounted on itself and shared, so that an unmount here takes effect everywhere.
 
 use super::files;
 use crate::sys;
@@ -63,7 +63,7 @@ pub(super) fn remove_root() -> io::Result<bool> {
     }
 }
 
-/// Makes a namespace with this name, and says its inode.
+/// Creates a namespace with this name, and returns its inode.
 pub(super) fn make(path: &Path) -> io::Result<u64> {
     in_thread(|| {
         sys::namespace::enter_new_network()?;
@@ -71,7 +71,7 @@ pub(super) fn make(path: &Path) -> io::Result<u64> {
     })
 }
 
-/// Gives the namespace of the calling thread a name, and says its inode.
+/// Gives the calling thread's namespace a name, and returns its inode.
 pub(super) fn name_own(path: &Path) -> io::Result<u64> {
     files::make_mount_point(path)?;
     mount_bind(OWN, path)?;
@@ -113,7 +113,7 @@ pub(super) fn enter_open(namespace: &File) -> io::Result<()> {
     Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
-/// Does `work` in a namespace, in a thread of its own.
+/// Runs `work` in a namespace, in a separate thread.
 pub(super) fn within<T: Send>(path: &Path, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     in_thread(|| {
         enter(path)?;

@@ -1,7 +1,7 @@
-//! Hosts of a lab that are no namespaces of it: this machine in its own network, and machines behind ssh.
+//! Hosts of a lab that are not namespaces: this machine in its own network, and machines behind ssh.
 //!
-//! A machine behind ssh carries out its share of the lab itself, as a lab of its own that is called `LAB-HOST`: the same
-//! plan, in which that host is this machine, and nothing else is made.
+//! A machine behind ssh builds its share of the lab itself, as its own lab named `LAB-HOST`: from the same plan, in which that
+//! host is the local machine and nothing else is created.
 
 use super::file::{HostFile, LinkFile};
 use super::problem::FileProblem;

@@ -1,4 +1,4 @@
-//! What of a lab belongs to this machine, and what to machines behind ssh; and which hosts have a way, or files, in common.
+//! Which parts of a lab belong to this machine and which to machines behind ssh; which hosts are connected or share files.
 
 use super::outside::{HostSeat, ShareOf};
 use super::plan::{LabPlan, LabService};

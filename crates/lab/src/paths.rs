@@ -1,4 +1,4 @@
-//! Where in the folders of labs and services things lie.
+//! Paths within the folders of labs and services.
 
 use super::recipe::Jars;
 use std::path::{Path, PathBuf};

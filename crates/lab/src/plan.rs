@@ -1,6 +1,6 @@
-//! A lab as it was understood: every name, address and parameter checked, nothing made yet.
+//! The plan of a lab: every name, address, and parameter is checked, but nothing has been created yet.
 //!
-//! It is written into the journal, and is all that the other commands know of the lab.
+//! It is written to the journal, and the other commands know the lab only from there.
 
 use super::outside::{Outside, ShareOf};
 use super::plan_links::LabLink;

@@ -1,4 +1,4 @@
-//! Links as they were understood: hosts, addresses, names of interfaces, and what slows frames down.
+//! Links in a lab's plan: hosts, addresses, interface names, and what slows frames down.
 
 use super::file::{LinkFile, MAX_COUNT};
 use super::problem::FileProblem;

@@ -1,4 +1,4 @@
-//! Something wrong in lab.toml, told with its line and column.
+//! An error in lab.toml, reported with line and column.
 
 use std::ops::Range;
 use toml::Spanned;

@@ -1,4 +1,4 @@
-//! Processes of a lab: known by pid and start time, signalled by pidfd, killed with all that descends from them.
+//! Processes of a lab: identified by pid and start time, signaled by pidfd, killed with all their descendants.
 
 use super::journal::ProcessId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,7 +20,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes hold of a process; `None` if it has ended, whoever has its pid now.
+    /// Opens a process; `None` if it has ended, even if another process now has its pid.
     pub(super) fn of(id: ProcessId) -> Option<Held> {
         let pid = Pid::from_raw(i32::try_from(id.pid).ok()?)?;
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;

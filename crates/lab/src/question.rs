@@ -1,7 +1,7 @@
-//! A question to a service over TCP, with a time by which all of the answer must have come.
+//! A query to a service over TCP, with a deadline for the whole answer.
 //!
-//! The limit is that of the whole exchange and not of each piece, so that a service that sends a byte now and then holds
-//! nobody up. What is kept of an answer is bounded.
+//! The deadline covers the whole exchange rather than each read, so that a service that trickles bytes cannot stall the caller.
+//! Only a bounded part of an answer is kept.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,4 @@
-//! Putting a service up: its folder and files, its keeper, and the wait until it is ready.
+//! Brings a service up: creates its folder and files, starts its keeper, and waits until the service is ready.
 
 use super::check::{self, Subject};
 use super::journal::{LabJournal, LabRecord};
@@ -39,7 +39,7 @@ impl Site<'_> {
         &self.order.plan
     }
 
-    /// Whether it goes on.
+    /// Checks whether to continue.
     ///
     /// # Errors
     /// It was stopped.

@@ -1,4 +1,4 @@
-//! What a service is now: the same for one on this machine, and for one of which another machine tells.
+//! The current state of a service, on this machine or as reported by another one.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

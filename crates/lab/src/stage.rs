@@ -1,8 +1,7 @@
-//! A lab that is up for a piece of work, and this process within it, on the host that sends the load, unless that is behind
-//! ssh.
+//! A lab that is up for some work, and this process in it, on the host that sends the load (unless that host is behind ssh).
 //!
-//! Only the calling thread and those that it starts from then on are in the namespace of that host. The lab is taken away
-//! at the end of the work, whatever it came to; after a death of this process `lab down` takes it away.
+//! Only the calling thread and the threads that it starts later are in that host's namespace. The lab is torn down when the
+//! work ends, whatever its outcome; if this process dies, `lab down` tears it down.
 
 use super::labs::{Labs, UpOrder};
 use super::plan::LabPlan;
@@ -83,7 +82,7 @@ impl LabStage {
         &self.order.plan
     }
 
-    /// Makes the lab what its plan says; `again` are started anew whether they change or not.
+    /// Makes the lab match its plan; services in `again` are restarted even if they do not change.
     ///
     /// # Errors
     /// As those of [`Labs::change`].
@@ -120,7 +119,7 @@ impl LabStage {
         self.labs.readings(&self.order.plan)
     }
 
-    /// What a service has counted so far, and the CPU time of its processes; `None`: it does not tell.
+    /// What a service has counted so far, and the CPU time of its processes; `None` if it does not report it.
     pub fn count(&self, counter: &ServiceCounter) -> Option<Count> {
         let plan = &self.order.plan;
         let service = plan.service(&counter.service)?;
@@ -142,7 +141,7 @@ impl LabStage {
     /// Takes the lab away; notes say what was left alone.
     ///
     /// # Errors
-    /// This process cannot go back, or something of the lab cannot be taken away.
+    /// This process cannot return to its namespace, or a part of the lab cannot be removed.
     pub fn down(self, told: &mut dyn FnMut(&str)) -> Result<Vec<String>, RunError> {
         let back = namespace::enter_open(&self.home);
         let notes = self.labs.down(&self.order.plan.name, told)?;

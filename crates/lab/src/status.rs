@@ -1,4 +1,4 @@
-//! What a lab is now: its hosts, its services and whether they are well.
+//! The current state of a lab: its hosts, its services, and whether they are healthy.
 
 use super::check::{self, Subject};
 use super::journal::{self, MadeLab};
@@ -67,7 +67,7 @@ pub struct LinkStatus {
     pub relay: Option<RelayStatus>,
 }
 
-/// What stands between the ends of a link.
+/// What is between the ends of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RelayStatus {
     /// Its name in logs, and in that of its namespace.
@@ -259,7 +259,7 @@ pub struct ServiceLog {
     pub text: String,
 }
 
-/// What hosts behind ssh say, by name; an error for one that says nothing.
+/// The reports of hosts behind ssh, by name; an error for a host that does not answer.
 type Shares = BTreeMap<String, Result<ShareStatus, RunError>>;
 
 fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
@@ -336,7 +336,7 @@ fn service_status(made: &MadeLab, service: &LabService) -> ServiceStatus {
     }
 }
 
-/// What a service that runs tells of itself.
+/// What a running service reports about itself.
 fn values_of(made: &MadeLab, service: &LabService, is_running: bool) -> Vec<ServiceValue> {
     let recipe = values::recipe_of(service).ok().filter(|recipe| is_running && !recipe.metric.is_empty());
     let plan = &made.begin.plan;

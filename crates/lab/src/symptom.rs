@@ -1,7 +1,7 @@
-//! Symptoms: what a service says of itself that is well by every check and yet not as it should be.
+//! Symptoms: what a service reports about itself when it passes every check and still has a problem.
 //!
-//! A recipe says where a number is to be asked for, from which value on it means something, and what. What the service
-//! answers is not believed beyond numbers: they are all that comes into a text.
+//! A recipe says where to query a number, from which value on it is a symptom, and what it means. Answers are not trusted:
+//! only numbers from them get into a text.
 
 use super::check;
 use super::recipe::{Symptom, TemplateValues};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-/// What a service's symptoms say now; one that cannot be asked for says nothing.
+/// The current symptoms of a service; those that cannot be queried are left out.
 pub(super) fn seen(
     symptoms: &[Symptom],
     values: &TemplateValues,
@@ -52,7 +52,7 @@ fn number(document: &Value, name: &str) -> Option<i64> {
     }
 }
 
-/// A text in which `{NAME}` stands for a number of the document.
+/// A text in which `{NAME}` is replaced with a number of the document.
 fn filled(text: &str, document: &Value) -> String {
     let (mut filled, mut rest) = (String::new(), text);
     while let Some((before, (name, after))) =

@@ -1,4 +1,4 @@
-//! What a file of a lab means: every name, address and parameter is checked, and what is refused is refused with its place.
+//! Turns a lab file into a plan: checks every name, address, and parameter, and reports errors with their place in the file.
 
 use super::file::{DataFile, HostFile, LabFile, MAX_COUNT, ServiceEntry};
 use super::plan::{Data, FileContent, LabPlan, LabService, wrong_name};

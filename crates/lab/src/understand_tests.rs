@@ -1,4 +1,4 @@
-//! What a file means, and what is refused with its place.
+//! What a file means, and which errors are reported at which place.
 
 use super::super::plan_links::Relay;
 use super::*;

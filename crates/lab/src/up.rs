@@ -1,4 +1,4 @@
-//! Putting a lab up: each thing is in the journal, on the disk, before it is made.
+//! Brings a lab up: every object is in the journal on disk before it is created.
 
 use super::journal::{LabBegin, LabJournal, LabRecord, LinkEnd};
 use super::labs::{Labs, UpOrder};
@@ -26,7 +26,7 @@ pub fn may_make(plan: &LabPlan) -> Result<(), RunError> {
 }
 
 impl Labs {
-    /// Puts a lab up. If that fails, or is stopped, all that was made is taken away again.
+    /// Brings a lab up. If that fails or is stopped, everything created is removed again.
     ///
     /// # Errors
     /// It is up already, or whatever went wrong.
@@ -119,7 +119,7 @@ impl Labs {
         Site { order, program: self.program(), folder, is_stopped }
     }
 
-    /// Makes what services stand on: the lab's folder, its hosts on this machine, and their links.
+    /// Creates what services need: the lab's folder, its hosts on this machine, and their links.
     pub(super) fn lay(&self, site: &Site<'_>, journal: &mut LabJournal) -> Result<(), RunError> {
         let (plan, folder) = (&site.order.plan, site.folder);
         let cannot = self.cannot("make", site.order);

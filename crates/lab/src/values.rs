@@ -1,4 +1,4 @@
-//! What stands in the texts of a recipe for one service of a lab.
+//! The values of a recipe's placeholders for one service of a lab.
 
 use super::paths::{image_of, jars_of, mounted_at};
 use super::plan::{LabPlan, LabService};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// What of this machine stands in texts: known only when the service is put up.
+/// This machine's values for texts: known only when the service is brought up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServicePlace {
     /// The service's folder.
@@ -49,7 +49,7 @@ pub(super) fn check(plan: &LabPlan, service: &LabService) -> Result<(), String> 
     values.arguments(&recipe.start.argv).map(drop)
 }
 
-/// What stands for names, for a service.
+/// The values of placeholders for a service.
 pub(super) fn of(
     plan: &LabPlan,
     service: &LabService,

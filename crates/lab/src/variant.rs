@@ -1,6 +1,7 @@
-//! A lab as its file says it, but for some services: what an experiment compares.
+//! Variants of a lab that differ from its file in some services: what an experiment compares.
 //!
-//! A change is read as the file itself is: what its recipe does not know or take is refused before anything is made.
+//! A change is checked like the file itself: parameters and values that the recipe does not accept are refused before anything
+//! is created.
 
 use super::plan::{LabPlan, LabService};
 use super::recipe::{self, ParameterValue, Recipe};
@@ -72,7 +73,7 @@ impl LabPlan {
         self.service(service).map(|service| service.host.as_str())
     }
 
-    /// Whether a service tells a counter of this name.
+    /// Whether a service reports a counter of this name.
     ///
     /// # Errors
     /// There is no such service, or it does not.

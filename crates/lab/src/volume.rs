@@ -1,9 +1,9 @@
-//! Volumes: file systems of a chosen kind and journal, each in a file of its service's folder, mounted through a loop device.
+//! Volumes: file systems of a chosen type and journal, each in a file in its service's folder, mounted through a loop device.
 //!
-//! The loop device is one that the kernel frees by itself when nobody has it open or mounted any more (LO_FLAGS_AUTOCLEAR,
-//! which mount(8) asks for), so that there is never one to be taken away: not after a death at any point either. What is
-//! unmounted is what is at the journal's path and lies in the journal's file. The programs that make and mount it die with
-//! this process, have a deadline, and hold a lock of the file as long as they live, for which a `down` waits: nothing is mounted behind its back.
+//! The kernel frees the loop device by itself when it is no longer open or mounted (LO_FLAGS_AUTOCLEAR, which mount(8) sets),
+//! so there is never one to remove, not even after a crash at any point. Only a mount that is at the journal's path and
+//! backed by the journal's file is unmounted. The programs that create and mount a volume die with this process, have a
+//! deadline, and hold a lock on the file while they live; `down` waits for that lock, so nothing is mounted after it.
 
 use super::journal::{LabRecord, MadeVolume};
 use super::paths::{image_of, mounted_at};

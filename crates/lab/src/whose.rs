@@ -1,7 +1,7 @@
-//! Which lab that is up has an address, as far as this user may look.
+//! Finds which running lab has an address, as far as this user may look.
 //!
-//! Namespaces of labs have names that everybody can list, and the folder of a lab holds its file, which everybody can read:
-//! users who may not enter the lab learn that an address is one of it, too.
+//! Everybody can list the names of labs' namespaces and read the file in a lab's folder, so users who may not enter a lab can
+//! also learn that an address belongs to it.
 
 use super::plan::LabPlan;
 use super::plan_links::LabLink;
@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use sysdyno_run::agent::{LabAddresses, LabHost};
 
-/// Most names of namespaces that are looked at.
+/// Maximum number of namespace names to examine.
 const MAX_NAMES: usize = 4096;
 
 /// Longest file of a lab. Unit: bytes.

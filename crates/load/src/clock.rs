@@ -1,4 +1,4 @@
-//! The clocks of a load; the only place of this crate that reads one.
+//! The clocks of a load; the only place in this crate that reads one.
 
 use rustix::thread::ClockId;
 use rustix::time::clock_gettime;

@@ -1,4 +1,4 @@
-//! Dates of logs and header fields as seconds since 1970.
+//! Dates in logs and header fields as seconds since 1970.
 
 /// Months as they are written.
 pub(crate) const MONTHS: [&str; 12] =

@@ -1,4 +1,4 @@
-//! What keeps a load from starting. Once it runs, whatever happens is a result and not an error.
+//! Errors that keep a load from starting. Once it runs, whatever happens is a result, not an error.
 
 use std::io;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub enum LoadError {
         /// Why not.
         cause: String,
     },
-    /// The target lies beyond what may be loaded.
+    /// The target is outside the networks that may be loaded.
     #[error("cannot load {url}: {cause}")]
     Outside {
         /// The URL.
@@ -77,7 +77,7 @@ pub enum LoadError {
         /// What is wrong with it.
         cause: String,
     },
-    /// A probe may not be sent as it was asked for.
+    /// A probe is not permitted as requested.
     #[error("cannot probe '{target}': {cause}")]
     Probe {
         /// Where it was to go.

@@ -1,7 +1,7 @@
 //! The load engine: sends what the schedule says and records what came back.
 //!
-//! Promise: it reads no kernel counters, adapts nothing in silence, and drops no sample. Whatever was scheduled is
-//! found again under exactly one outcome, and the sum is asserted before a trial's summary leaves the crate.
+//! Promise: it reads no kernel counters, adapts nothing silently, and drops no sample. Every scheduled request has exactly
+//! one outcome, and the sum is asserted before a trial's summary leaves the crate.
 //!
 //! Two layers that do not know each other, and what joins them:
 //! ```text

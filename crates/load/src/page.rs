@@ -1,7 +1,7 @@
-//! What a response says to a person: the visible text at the beginning of its body, and whether that is an error page.
+//! The visible text at the beginning of a response's body, and whether the page is an error page.
 //!
-//! Applications answer with error pages under status 200, above all when a database or another service gives out under
-//! load. Such a page must not become the body that other responses are compared with.
+//! Applications send error pages with status 200, especially when a database or another service fails under load. Such a
+//! page must not become the body with which other responses are compared.
 
 /// Bytes of a body that are kept to be shown: the head of a usual error page with its styles, and its text.
 pub(crate) const SHOWN_BODY_BYTES: usize = 4096;

@@ -1,4 +1,4 @@
-//! The schedule: at which instants requests are meant to be sent, decided before any is.
+//! The schedule: the instants at which requests should be sent, fixed before the first one.
 //!
 //! A load of rate λ on T threads is the superposition of one process per thread, so that threads share nothing:
 //!
@@ -8,10 +8,10 @@
 //!   independent Poisson processes is a Poisson process of the summed rate;
 //! - of a log: its arrivals in their order belong to the threads in turn.
 //!
-//! Where the rate of a phase of length T goes evenly from f to g, its integral is `Λ(t) = f t + (g − f) t² / 2T`: arrival k
+//! If the rate of a phase of length T changes linearly from f to g, its integral is `Λ(t) = f t + (g − f) t² / 2T`: arrival k
 //! of a constant process is at the t at which `Λ(t) = k`, and a Poisson process is one of rate 1 on the scale of Λ (Çinlar,
-//! Introduction to Stochastic Processes, 1975, chapter 4.7). With a = (g − f) / T, `t = 2k / (f + √(f² + 2 a k))`, which does
-//! not lose digits where a is small.
+//! Introduction to Stochastic Processes, 1975, chapter 4.7). With a = (g − f) / T, `t = 2k / (f + √(f² + 2 a k))`, which
+//! loses no digits when a is small.
 //!
 //! Gaps come from xoshiro256++ seeded with the plan's seed and the thread's number. Instants are computed as offsets
 //! from the trial's begin in double precision: 2^53 ns are 104 days, so that rounding stays below a nanosecond.

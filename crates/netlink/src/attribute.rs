@@ -1,4 +1,4 @@
-//! Attributes of netlink messages: type, length, bytes, aligned to four bytes.
+//! Attributes of netlink messages: length, type, and bytes, aligned to four bytes.
 
 /// Marks an attribute that holds others.
 const NLA_F_NESTED: u16 = 1 << 15;

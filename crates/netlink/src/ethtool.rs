@@ -1,6 +1,6 @@
-//! Devices asked for what they are set to, and set: the family `ethtool` of generic netlink.
+//! Reads and writes settings of network devices: the family `ethtool` of generic netlink.
 //!
-//! Which attributes a question has is known to those who ask; here is what all have in common, and sets of bits with names.
+//! Callers know the attributes of their requests; this module has what all requests share, and sets of named bits.
 //! Sources: `include/uapi/linux/{genetlink,ethtool_netlink}.h`; `Documentation/networking/ethtool-netlink.rst` (kernel 5.6
 //! and later).
 

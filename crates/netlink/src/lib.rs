@@ -1,8 +1,8 @@
-//! Questions and requests to the kernel by netlink: one socket, one at a time, answered while it is sent.
+//! Queries and requests to the kernel over netlink: one socket, one request at a time, answered during the send.
 //!
-//! Promise: this crate never takes a part of an answer for the whole, or the answer to another question for this one. What
-//! a message means is known to those who ask; attributes stay bytes, so that what is put back is what was read. Sources:
-//! netlink(7), `include/uapi/linux/netlink.h`.
+//! Promise: this crate never mistakes a part of an answer for the whole, or the answer to another query for this one. Callers
+//! know what a message means; attributes stay bytes, so that a restore writes exactly what was read. Sources: netlink(7),
+//! `include/uapi/linux/netlink.h`.
 
 mod attribute;
 pub mod ethtool;

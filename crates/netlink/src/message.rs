@@ -1,4 +1,4 @@
-//! Messages of netlink, byte by byte: the head of a question, and what an answer is made of.
+//! Netlink messages, byte by byte: the header of a request, and the parts of an answer.
 //!
 //! Numbers are in the host's byte order. Whatever the kernel appends to an answer is skipped by its length.
 

@@ -1,4 +1,4 @@
-//! The socket that questions and requests go through.
+//! The socket for queries and requests.
 
 use crate::message::{AnswerPart, Refused, encode, split};
 use crate::sys;

@@ -1,4 +1,4 @@
-//! The clocks of this crate; nothing else in it reads one.
+//! The clocks of this crate; no other module reads one.
 
 use rustix::time::{ClockId, clock_gettime};
 use sysdyno_record::units::MonoNs;

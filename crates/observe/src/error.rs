@@ -1,4 +1,4 @@
-//! What can go wrong when the kernel is read.
+//! Errors while reading the kernel.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub enum ObserveError {
         operation: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A file of the kernel holds something that it should not.
@@ -29,7 +29,7 @@ pub enum ObserveError {
     SocketDiag {
         /// The question: `list listening sockets`, …
         operation: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The kernel did not answer a question about routes or addresses.
@@ -37,7 +37,7 @@ pub enum ObserveError {
     Route {
         /// The question: `look a route up`, …
         operation: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A process does not exist, or is not the one that was meant.
@@ -57,7 +57,7 @@ pub enum ObserveError {
     /// The sampler's thread could not be started.
     #[error("cannot start thread 'sysdyno-observe': {source}")]
     Thread {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Which kernel this is, and which clock: whether two processes read the same counters and the same time.
+//! Identifies the kernel and the clock: do two processes read the same counters and the same time?
 
 use crate::error::ObserveError;
 use crate::roots::Roots;

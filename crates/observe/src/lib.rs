@@ -1,8 +1,8 @@
 //! Reads the kernel: counters, tables and sockets of the host on which the target runs.
 //!
-//! Promise: this crate never writes to the system that it watches. It opens files for reading, asks by netlink, and
-//! sends no packet and no signal. The BPF program that it loads where it may ([`collect`]) only counts and takes times; the
-//! kernel unloads it with this process.
+//! Promise: this crate never writes to the system that it watches. It opens files for reading, queries the kernel by
+//! netlink, and sends no packet and no signal. The BPF program that it loads where permitted ([`collect`]) only counts and
+//! measures times; the kernel unloads it when this process ends.
 //!
 //! Constraints that shape the crate:
 //! - the roots of `/proc` and `/sys` are parameters ([`Roots`]), so that every parser runs on recorded trees;

@@ -1,8 +1,8 @@
 //! Runs a sampler in its own thread, on absolute deadlines.
 //!
-//! The deadlines are multiples of the period after the start, so that they do not drift. A deadline that has passed
-//! before its sample could be taken is skipped and counted: a late host gets fewer samples, never two at once. Whoever
-//! needs readings at an instant asks for one, and need not wait for deadlines.
+//! The deadlines are multiples of the period after the start, so they do not drift. If a deadline passes before its sample
+//! could be taken, it is skipped and counted: an overloaded host gets fewer samples, never two at once. A caller that needs
+//! readings at a given instant requests them and need not wait for a deadline.
 
 use crate::clock;
 use crate::error::ObserveError;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use sysdyno_record::series::SeriesLine;
 use sysdyno_record::units::MonoNs;
 
-/// What a sampling did.
+/// Statistics of a sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SamplingEnd {
     /// Rows that were taken.
@@ -24,7 +24,7 @@ pub struct SamplingEnd {
     pub cpu_ns: u64,
 }
 
-/// How long a reading that was asked for is waited for: a file of the kernel may hang.
+/// How long to wait for a requested reading: a file of the kernel may hang.
 const READ_LIMIT: Duration = Duration::from_secs(2);
 
 /// A sampler at work.
@@ -34,7 +34,7 @@ pub struct Sampling {
     thread: Option<JoinHandle<SamplingEnd>>,
 }
 
-/// What the sampler's thread is asked for, and how far it is.
+/// The requests to the sampler's thread, and its progress.
 #[derive(Debug, Default)]
 struct Desk {
     asked: Mutex<Asked>,
@@ -44,7 +44,7 @@ struct Desk {
 #[derive(Debug, Default)]
 struct Asked {
     is_stopped: bool,
-    /// Readings that were asked for, and how many of them have been handed on.
+    /// The number of requested readings, and how many of them have been handed on.
     readings: u64,
     handed_on: u64,
 }
@@ -67,7 +67,7 @@ impl Desk {
         asked
     }
 
-    /// Waits for the deadline, or for something that is asked for before.
+    /// Waits for the deadline, or for an earlier request.
     fn next(&self, deadline: MonoNs) -> Task {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -83,7 +83,7 @@ impl Desk {
         }
     }
 
-    /// Asks for a reading of everything, and waits until it has been handed on.
+    /// Requests a reading of everything, and waits until it has been handed on.
     fn read(&self) {
         let asked = self.ask(|asked| asked.readings += 1);
         let number = asked.readings;
@@ -94,7 +94,7 @@ impl Desk {
 }
 
 impl Sampling {
-    /// Starts to sample; `sink` gets every line, in the sampler's thread.
+    /// Starts sampling; `sink` gets every line, in the sampler's thread.
     ///
     /// The first sample has been handed on when this returns. *Errors*: the plan cannot be carried out, or there is no thread to be had.
     pub fn start(

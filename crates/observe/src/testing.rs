@@ -1,7 +1,7 @@
-//! What tests of this crate wait with: the kernel does some things a moment after the call that asks for them.
+//! Waiting in the tests of this crate: the kernel does some things a moment after the call that requests them.
 //!
-//! A connection stands in the accept queue when its last segment was handled, on whatever CPU and whenever that has the
-//! time; a socket is closed when no process that another test is just starting has a copy of it.
+//! A connection is in the accept queue once its last segment has been handled, on any CPU and whenever that CPU has time; a
+//! socket is closed only when no process that another test is just starting has a copy of it.
 
 use std::time::{Duration, Instant};
 

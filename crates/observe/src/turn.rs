@@ -1,4 +1,4 @@
-//! Takes turns: of a long list, so many entries per second, then the next ones.
+//! Takes turns through a long list: a fixed number of entries per second, then the next ones.
 
 /// Entries per turn.
 const ENTRIES_PER_TURN: usize = 16;

@@ -1,4 +1,4 @@
-//! Settings that a variant changes, from the texts in which they are typed.
+//! Parses the settings that a variant changes.
 
 use anyhow::bail;
 use sysdyno_record::change::SettingChange;

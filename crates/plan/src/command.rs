@@ -1,4 +1,4 @@
-//! Commands, from the texts in which they are typed.
+//! Parses commands.
 
 use anyhow::{Context, ensure};
 use sysdyno_record::command::CommandSpec;

@@ -1,11 +1,11 @@
-//! What loads of every kind are made of, and the one order in which a plan is made of that and checked.
+//! The parts of a load of any kind, and the one order in which a plan is made from them and checked.
 //!
-//! 1. The server, the request, and what is spoken ([`crate::request`]).
-//! 2. What is sent instead of one request: a list of URLs, the mix of a log.
-//! 3. What only this kind of load has: a ramp, a log that is replayed, users, a search.
-//! 4. The values in all requests that are now known.
-//! 5. Where connections come from, and the probe beside them.
-//! 6. The hosts that send the load together, which have to be able to send all of the above.
+//! 1. The server, the request, and the protocols ([`crate::request`]).
+//! 2. What replaces the single request: a list of URLs, the mix of a log.
+//! 3. What only this kind of load has: a ramp, a replayed log, users, a search.
+//! 4. The values in all requests, which are now known.
+//! 5. Where connections come from, and the probe.
+//! 6. The hosts that send the load together, which must be able to send all of the above.
 
 use crate::host::PlanHost;
 use crate::options::{
@@ -30,7 +30,7 @@ pub struct BaseDraft {
     pub workload: WorkloadOptions,
     /// Where connections come from.
     pub origin: OriginOptions,
-    /// The probe beside the load.
+    /// The probe that runs alongside the load.
     pub probe: ProbeOptions,
     /// The hosts that send it.
     pub servers: ServerOptions,

@@ -1,4 +1,4 @@
-//! Files that people write: read whole, unless they are devices, pipes, or longer than anybody would write one.
+//! Reads files that people write: whole, unless they are devices, pipes, or longer than anybody would write.
 
 use anyhow::ensure;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// Longest file that is read. Unit: bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// What a file holds; the error says the cause only.
+/// The contents of a file; the error has only the cause.
 pub fn read(path: &Path) -> anyhow::Result<String> {
     let metadata = std::fs::metadata(path)?;
     ensure!(

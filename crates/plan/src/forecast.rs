@@ -1,4 +1,4 @@
-//! What a plan is going to do, in sentences that a careful user reads before the first request.
+//! Describes what a plan will do, in sentences that a careful user reads before the first request.
 
 use sysdyno_analyze::search::Search;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};

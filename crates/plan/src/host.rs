@@ -1,5 +1,5 @@
-//! What a plan takes from the program and the host that it is made on. The program hands it in, so that tests can hand in
-//! something else, and so that this crate needs to know neither labs nor the kernel.
+//! What a plan needs from the program and its host. The program passes it in, so that tests can pass in something else, and
+//! so that this crate needs to know neither labs nor the kernel.
 
 use std::path::{Path, PathBuf};
 use sysdyno_load::probe::ProbeJob;

@@ -1,11 +1,11 @@
 //! From options and files to a checked plan: loads, searches for the capacity, trials of changes, experiments, and work.
 //!
-//! Promise: this crate does no input or output beyond reading the files that it is given and looking up the server's name, and
-//! it never leaves a plan half-checked. What was typed is a draft ([`LoadDraft`], [`SearchDraft`], [`TryDraft`],
-//! [`ExperimentDraft`], [`WorkDraft`], [`ProbeDraft`]); its `finish` fills in every default, makes every check in one order, and
-//! hands out the plan with notes for the user. There is no other way to a plan.
+//! Promise: this crate does no input or output beyond reading the given files and looking up the server's name, and it never
+//! leaves a plan half-checked. User input is a draft ([`LoadDraft`], [`SearchDraft`], [`TryDraft`], [`ExperimentDraft`],
+//! [`WorkDraft`], [`ProbeDraft`]); its `finish` fills in every default, makes every check in one order, and returns the plan
+//! with notes for the user. There is no other way to make a plan.
 //!
-//! Whatever else a plan depends on is handed in as [`PlanHost`]: seeds, CPUs, ports, labs. The same draft on the same
+//! Everything else that a plan depends on is passed in as [`PlanHost`]: seeds, CPUs, ports, labs. The same draft on the same
 //! host makes the same plan.
 
 mod change;

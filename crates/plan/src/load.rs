@@ -1,4 +1,4 @@
-//! From options to the plan of a load: closed or open, one rate or several, a ramp, a log that is replayed, or users.
+//! Turns options into the plan of a load: closed or open, one rate or several, a ramp, a replayed log, or users.
 
 use crate::draft::{BaseDraft, Checked, checks};
 use crate::host::PlanHost;

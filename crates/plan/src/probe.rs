@@ -1,4 +1,4 @@
-//! From options to a probe that runs alone.
+//! Turns options into the plan of a probe that runs alone.
 
 use crate::host::PlanHost;
 use crate::load;

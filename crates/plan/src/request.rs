@@ -1,4 +1,4 @@
-//! The request of a load: what is asked of which server, over what connections, and what must come back.
+//! The request of a load: the server, the request itself, the connections, and what must come back.
 
 use crate::host::PlanHost;
 use crate::options::{Field, TargetOptions, TimeoutOrType};

@@ -1,4 +1,4 @@
-//! From options to the plan of a search for the capacity.
+//! Turns options into the plan of a search for the capacity.
 
 use crate::draft::{BaseDraft, Checked, checks};
 use crate::host::PlanHost;

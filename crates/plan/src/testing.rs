@@ -1,4 +1,4 @@
-//! PlanHost for tests, in which every host is idle and every plan the same.
+//! A [`PlanHost`] for tests: the host is always idle, and the same draft makes the same plan.
 
 use crate::draft::BaseDraft;
 use crate::host::{ExperimentLab, PlanHost};

@@ -1,5 +1,5 @@
-//! Values in requests: everything that is wrong with them, and with the tables that they come from, is told before the
-//! first request, with the place.
+//! Values in requests: all errors in them, and in the tables that they come from, are reported with their place before the
+//! first request.
 
 use anyhow::{Context, anyhow, bail, ensure};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! From what was typed to what is spoken on the connections.
+//! Turns options into the protocols on the connections.
 
 use crate::options::{Http2Option, PresetOption, WireOptions};
 use anyhow::ensure;

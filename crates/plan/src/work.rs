@@ -1,4 +1,4 @@
-//! From what was typed to a plan of work: every default is filled in here.
+//! Turns options into a plan of work, and fills in every default.
 
 use crate::command::command;
 use crate::options::{LoadOptions, ServerOptions, TargetOptions, WorkOptions};

@@ -1,4 +1,4 @@
-//! From the files that say what to send to a plan.
+//! Turns files that define what to send into a plan.
 
 use crate::options::{NeedOptions, ReplayOptions, WorkloadOptions};
 use anyhow::{Context, ensure};
@@ -11,7 +11,7 @@ use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::workload::NeedPlan;
 
-/// Adds the mix that was asked for to a load.
+/// Adds the requested mix to a load.
 pub fn add(plan: &mut LoadPlan, options: &WorkloadOptions) -> anyhow::Result<()> {
     if let Some(path) = &options.urls {
         add_urls(plan, path)?;

@@ -12,7 +12,7 @@ pub enum ProfileError {
     NotAllowed {
         /// The value of the setting, or `unknown`.
         paranoid: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The kernel has no perf events.
@@ -27,7 +27,7 @@ pub enum ProfileError {
         event: &'static str,
         /// The CPU.
         cpu: u32,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A process that was asked for does not exist.
@@ -41,7 +41,7 @@ pub enum ProfileError {
     Io {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! What is asked of the kernel: one event per CPU, of all processes, with its ring.
+//! The events requested from the kernel: one per CPU, for all processes, with its ring.
 //!
 //! On-CPU, `cpu-clock` interrupts each CPU at a fixed rate, also where a machine has no counters of its own, as most virtual ones
 //! have none; idle CPUs are left out. Off-CPU, `context-switches` occurs at each switch away from a thread, while its stack is still

@@ -1,6 +1,6 @@
-//! Frames and objects before they have names: small numbers for what occurs again and again.
+//! Frames and objects before they have names: small numbers for frames and objects that occur repeatedly.
 //!
-//! This is the only place where addresses are kept, and it ends with the recording.
+//! This is the only place that keeps addresses, and it ends with the recording.
 
 use crate::wire::{MappedFile, Mapping};
 use std::collections::HashMap;

@@ -34,7 +34,7 @@ pub(crate) fn path_of(object: &MappedObject, seen: &[SeenAt]) -> Option<PathBuf>
 
 /// Opens a regular file; `None`: there is none.
 pub(crate) fn open_regular(path: &Path) -> Option<File> {
-    // What is no regular file is not waited for.
+    // Never block on anything but a regular file.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
     file.metadata().ok()?.is_file().then_some(file)

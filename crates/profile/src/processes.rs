@@ -1,7 +1,7 @@
-//! The processes that run while stacks are sampled: their names, address spaces, and whether they are in scope.
+//! The processes that run during sampling: their names, address spaces, and whether they are in scope.
 //!
-//! A process that was there before is read from `/proc` when its first sample comes; of one that is born meanwhile, the records
-//! tell everything, so that it may end before its sample is read.
+//! A process that existed before is read from `/proc` when its first sample arrives. For a process that starts during
+//! sampling, the kernel's records contain everything, so it may end before its sample is read.
 
 use crate::frames::MappedObjects;
 use crate::space::{AddressSpace, MappedPlace, parse_maps};

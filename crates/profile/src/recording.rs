@@ -1,7 +1,7 @@
-//! A recording: events on all CPUs, read by one thread, added up as they come.
+//! A recording: events on all CPUs, read by one thread and summed as they arrive.
 //!
-//! Records of different CPUs come in any order. Of each round, only what is older than the newest record of the round before is
-//! taken, in the order of its times, as perf does: until then every CPU has handed over all that is older.
+//! Records of different CPUs arrive in any order. Each round processes only the records older than the newest record of the
+//! round before, sorted by time, as perf does: by then every CPU has delivered everything older.
 
 use crate::ProfileError;
 use crate::chain::CallChain;

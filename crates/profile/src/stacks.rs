@@ -1,4 +1,4 @@
-//! Stacks with their weights, each kept once: what a recording holds does not grow with its samples.
+//! Stacks with their weights, each stored once, so the size of a recording does not grow with its samples.
 
 use crate::chain::CallChain;
 use crate::frames::{Interner, RawFrame};

@@ -4,7 +4,7 @@ use crate::space::parse_maps;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// What the kernel calls its mapping.
+/// The kernel's name for its mapping.
 pub(crate) const NAME: &[u8] = b"[vdso]";
 
 /// Largest one that is read; it has a few pages. Unit: bytes.

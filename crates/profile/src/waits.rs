@@ -1,7 +1,8 @@
-//! From switches to waits: a thread that was switched away from waits until it runs again.
+//! Turns context switches into waits: a thread that was switched out waits until it runs again.
 //!
-//! A wait takes the stack of its beginning, and all of its time: a long one weighs more than many short ones. What a thread waits for
-//! when sampling ends counts up to there. A thread that never ran meanwhile has no stack, and does not appear.
+//! A wait counts for the stack at its beginning, with its whole duration: a long one weighs more than many short ones. A
+//! wait still open when sampling ends counts up to there. A thread that never ran during sampling has no stack and does not
+//! appear.
 
 use crate::stacks::{RawStack, Stacks};
 use std::collections::{HashMap, HashSet};

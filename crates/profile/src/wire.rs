@@ -1,6 +1,6 @@
-//! Records as the kernel writes them to a ring, in the layout that [`crate::event`] asks for.
+//! Parses the records that the kernel writes to a ring, in the layout that [`crate::event`] requests.
 //!
-//! Pure, and bounded by the bytes: what is shorter than its own length says, or of a kind that is not used, is skipped.
+//! Pure, and bounded by the input: a record that is shorter than its own length says, or of an unused kind, is skipped.
 //! Source: perf_event_open(2); `include/uapi/linux/perf_event.h`, `enum perf_event_type`.
 
 use crate::registers::{self, UserState};

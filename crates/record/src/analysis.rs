@@ -1,4 +1,4 @@
-//! What was concluded: verdict, capacity, curve, findings. Written by `analyze`, shown by `report`.
+//! Conclusions: verdict, capacity, curve, findings. `analyze` writes them, `report` shows them.
 
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
 use crate::named::named;
@@ -83,13 +83,13 @@ pub struct Analysis {
     /// How well the arrivals of the shown trial fit what was planned; `None`: closed, or too few to tell.
     #[serde(default)]
     pub arrival_fit: Option<ArrivalFit>,
-    /// What came of the checks that were asked for with `--fail-if`, in their order.
+    /// The results of the `--fail-if` checks, in their order.
     #[serde(default)]
     pub checks: Vec<CheckOutcome>,
     /// The probe that ran beside the shown trial, over its measured phases; `None`: there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeSummary>,
-    /// What came of each operation of the shown trial; empty where there is one request only.
+    /// The result of each operation of the shown trial; empty where there is one request only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationSummary>,
     /// How many times real traffic the capacity is; `None`: none was given, or there is no capacity.
@@ -98,7 +98,7 @@ pub struct Analysis {
     /// Up to where a load that rises met its objective; `None`: it did not rise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp: Option<RampResult>,
-    /// What came of users and their rules; `None` without users.
+    /// The results of users and their rules; `None` without users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionResult>,
 }
@@ -110,7 +110,7 @@ pub struct ArrivalFit {
     pub arrival: Arrival,
     /// Poisson: the Anderson–Darling statistic A²; constant: median deviation of a gap, as a ratio of the planned one.
     pub statistic: f64,
-    /// What the statistic must not exceed: at the 1 % level; constant: a twentieth and the timer's error.
+    /// What the statistic must not exceed: at the 1% level; constant: a twentieth and the timer's error.
     pub critical: f64,
     /// How many gaps were compared.
     pub gaps_count: u64,
@@ -118,7 +118,7 @@ pub struct ArrivalFit {
     pub is_met: bool,
 }
 
-/// What came of one check that the user asked for.
+/// The result of one check that the user asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckOutcome {
     /// The check as it was typed: `p99>20ms`.
@@ -139,7 +139,7 @@ pub struct CheckOutcome {
     pub limit: Option<f64>,
     /// `ns`, `ratio` or `hz`.
     pub unit: String,
-    /// The check and what came of it: `p99 > 20 ms: 31.2 ms, 56 % over`.
+    /// The check and its result: `p99 > 20 ms: 31.2 ms, 56% over`.
     pub sentence: String,
 }
 
@@ -222,7 +222,7 @@ pub struct Capacity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapacityBasis {
-    /// Those of a 95 % confidence interval.
+    /// Those of a 95% confidence interval.
     #[default]
     Confidence,
     /// The greatest rate that all trials carried and the least that none did.

@@ -1,4 +1,4 @@
-//! A change of a setting, as it is typed: `KEY=VALUE`.
+//! A change of a setting, as typed: `KEY=VALUE`.
 
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// Longest change that is read. Unit: bytes.
 const MAX_BYTES: usize = 4096;
 
-/// Most of a text that is told. Unit: characters.
+/// Longest text to show. Unit: characters.
 const MAX_TOLD: usize = 120;
 
 /// A setting and the value that a variant gives it.

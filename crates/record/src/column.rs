@@ -1,9 +1,9 @@
-//! The catalogue of columns: what the collectors read of the kernel, and what the rules look at.
+//! The catalog of columns: what the collectors read from the kernel, and what the rules examine.
 //!
-//! A [`Quantity`] is what a column holds, whatever it is of: its name, unit, and kind, what its scope is, and where the kernel
-//! tells it. Where the kernel names the columns itself (`TcpExt.*`), the catalogue has the family, and those members that a
-//! rule looks at or that differ from their family. Columns are made and looked up by these constants only.
-//! `docs/reference/formats/series.md` describes the same columns, which a test of `observe` compares.
+//! A [`Quantity`] describes the content of a column: its name, unit, kind, and scope, and where the kernel reports it. If the
+//! kernel itself names the columns (`TcpExt.*`), the catalog has the family, and those members that a rule examines or that
+//! differ from their family. Columns are created and looked up only by these constants.
+//! `docs/reference/formats/series.md` describes the same columns; a test in `observe` compares the two.
 
 use crate::plan::Endpoint;
 use crate::series::{Column, ReadingKind};
@@ -151,7 +151,7 @@ impl Quantity {
     }
 }
 
-/// What columns of this name hold: the entry of the name, or that of its family. `None`: the catalogue has neither.
+/// What columns of this name hold: the entry of the name, or that of its family. `None`: the catalog has neither.
 pub fn find(name: &str) -> Option<&'static Quantity> {
     let exact = QUANTITIES.iter().find(|quantity| quantity.name == name);
     exact.or_else(|| QUANTITIES.iter().find(|quantity| quantity.has(name)))

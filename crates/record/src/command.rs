@@ -1,4 +1,4 @@
-//! Commands that are run for a measurement, or measured themselves.
+//! Commands that run for a measurement, or are themselves measured.
 
 use serde::{Deserialize, Serialize};
 

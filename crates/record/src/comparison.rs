@@ -1,7 +1,7 @@
-//! Runs side by side: whether they may be compared, what differs, by how much. What `sysdyno compare --json` prints.
+//! Runs side by side: whether they are comparable, what differs, and by how much. `sysdyno compare --json` prints this.
 //!
-//! A side is one run or several that are meant as repetitions of each other; the first side is what the others are seen
-//! against. Runs are not interleaved, so that a difference says that they differ, never why.
+//! A side is one run, or several that are meant as repetitions of each other; the first side is the baseline. Runs are not
+//! interleaved, so a difference shows that they differ, never why.
 
 use crate::analysis::VerdictStatus;
 use crate::effect::{Better, ComparisonVerdict, Effect};
@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Schema of a comparison of runs.
 pub const RUNS_COMPARISON_SCHEMA: &str = "sysdyno.comparison/1";
 
-/// What came of comparing runs.
+/// The result of comparing runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunsComparison {
     /// [`RUNS_COMPARISON_SCHEMA`].
@@ -235,7 +235,7 @@ pub struct SideValues {
 pub struct RunValue {
     /// The value. Unit: the metric's.
     pub value: f64,
-    /// Both ends of its 95 % interval within the run, or of what encloses it, which says nothing of other runs; `None`: not
+    /// Both ends of its 95% interval within the run, or of what encloses it, which says nothing of other runs; `None`: not
     /// known.
     pub interval: Option<[f64; 2]>,
 }
@@ -308,7 +308,7 @@ pub struct MetricTrend {
     pub sentence: String,
 }
 
-/// A change of level between two neighbouring runs.
+/// A change of level between two neighboring runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LevelChange {
     /// Position of the first run at the new level.

@@ -1,7 +1,7 @@
-//! The effect of one thing against another, and the word for it; shared by tryouts and comparisons of runs.
+//! The effect of B against A, and its verdict; shared by tryouts and comparisons of runs.
 //!
-//! The word is of B, seen from A: B is better, worse, the same, or it can't be told. What is written is in the metric's
-//! own direction (B ÷ A, or B − A); whether that is an improvement follows from [`Better`].
+//! The verdict is about B: better, worse, the same, or can't tell. Values are in the metric's own direction (B ÷ A, or
+//! B − A); [`Better`] says whether that is an improvement.
 
 use serde::{Deserialize, Serialize};
 pub use sysdyno_stats::verdict::{Comparison, Qualifier};
@@ -58,7 +58,7 @@ pub struct Effect {
     pub high: f64,
     /// Confidence of the interval as a ratio: 0.95.
     pub confidence_ratio: f64,
-    /// Both ends of the 90 % interval, which decides whether it is the same; `None`: not known.
+    /// Both ends of the 90% interval, which decides whether it is the same; `None`: not known.
     #[serde(default)]
     pub narrow: Option<[f64; 2]>,
     /// Independent pairs that it rests on; for runs that were not interleaved, repetitions of the smaller side.
@@ -74,7 +74,7 @@ impl Effect {
         }
     }
 
-    /// The effect as a factor; `None`: it is told as a change, since it is smaller, no ratio, or a ratio of 0.
+    /// The effect as a factor; `None` if it is shown as a change, because it is smaller, no ratio, or a ratio of 0.
     pub fn factor(&self) -> Option<Factor> {
         let Effect { point, low, high, .. } = *self;
         let factor = match self.scale {

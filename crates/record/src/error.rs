@@ -1,4 +1,4 @@
-//! What can go wrong when a run folder or a file of facts is written or read.
+//! Errors of writing and reading run folders and files of facts.
 
 use std::io;
 use std::path::PathBuf;

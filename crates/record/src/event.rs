@@ -79,7 +79,7 @@ pub enum EventKind {
     },
 }
 
-/// A setting that is held while a run lasts, and put back after it.
+/// A setting that is held during a run, and restored after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingHeld {
     /// The host: `here`, `netns:NAME`, or whom ssh reaches.

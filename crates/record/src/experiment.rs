@@ -1,7 +1,7 @@
 //! An experiment: variants, each a combination of one level of every factor, measured in blocks.
 //!
-//! Source: the format is `docs/reference/formats/experiment.md`. A trial is a run of its own in its own folder; this says only which
-//! there are, in which order, and under which settings.
+//! Source: the format is `docs/reference/formats/experiment.md`. Each trial is a run in its own folder; this records only
+//! which trials there are, in which order, and under which settings.
 
 use crate::change::SettingChange;
 use crate::command::CommandSpec;
@@ -41,7 +41,7 @@ pub struct ExperimentPlan {
     pub lab: Option<RecordedLab>,
 }
 
-/// A lab that is put up for an experiment, and taken away after it.
+/// A lab that is brought up for an experiment, and torn down after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedLab {
     /// The lab as its file says it. Untrusted.

@@ -1,4 +1,4 @@
-//! JSON that people read: an element per line.
+//! JSON for people: one element per line.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What the diagnosis of a known fault was worth.
+//! How well a diagnosis identified a known fault.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub struct JudgedCase {
     pub level: usize,
     /// Ids of the diagnoses that are right.
     pub planted: Vec<String>,
-    /// The id that stands first; `None`: nothing is named.
+    /// The ID listed first; `None` if nothing is named.
     pub named: Option<String>,
     /// What the diagnosis was worth.
     pub grade: DiagnosisGrade,

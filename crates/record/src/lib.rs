@@ -1,12 +1,12 @@
 //! Everything that sysdyno writes down: types, units, and the run folder that holds them.
 //!
 //! Promise: this crate never measures and never decides. It turns values that others measured into bytes on disk and
-//! back. The format is specified in `docs/reference/formats/run.md`, which was written first; where code and text differ, one of
-//! them has a defect.
+//! back. `docs/reference/formats/run.md` specifies the format and was written first; if code and text differ, one of them has a
+//! bug.
 //!
 //! Constraints that shape the crate:
 //! - a run folder is append-only while the run lasts, and every prefix of it is readable;
-//! - whatever is read back is hostile: sizes are capped before allocation, nothing is followed, nothing is executed;
+//! - everything read back is hostile: sizes are capped before allocation, nothing is followed, nothing is executed;
 //! - a value that was not measured is `None`, never zero;
 //! - the unit is the last word of a name, or the type is the unit.
 

@@ -1,6 +1,7 @@
-//! What a host did between two samples, for whoever watches it: rates and levels, ready to be printed.
+//! What a host did between two samples, for people who watch it: rates and levels, ready to print.
 //!
-//! Derived from the columns of [`crate::column`]; a run folder has these, not frames. `None` is always: not read, or not there.
+//! Derived from the columns of [`crate::column`]; a run folder contains those, not frames. `None` always means not read or
+//! not present.
 
 use crate::units::{MonoNs, WallNs};
 use serde::Serialize;

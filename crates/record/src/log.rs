@@ -1,7 +1,7 @@
-//! What the server's own logs, and that of the kernel, said while a run lasted: errors and warnings, each message once.
+//! Errors and warnings from the server's own logs and the kernel's during a run, each message once.
 //!
-//! Lines that differ only in what varies (times, numbers, addresses, quoted text) are one message with one template. How
-//! many lines there were at all is in the columns `log.*`.
+//! Lines that differ only in variable parts (times, numbers, addresses, quoted text) are one message with one template. The
+//! columns `log.*` have the total number of lines.
 
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const MAX_EXAMPLE_CHARS: usize = 400;
 /// Longest template of a message. Unit: characters.
 pub const MAX_TEMPLATE_CHARS: usize = 300;
 
-/// The template of what has none of its own, since a log had too many different messages.
+/// The template for messages without their own, if a log has too many different messages.
 pub const OTHER_MESSAGES: &str = "(other messages)";
 
 /// How bad a line of a log is, by its own words.

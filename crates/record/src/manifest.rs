@@ -1,4 +1,4 @@
-//! The first file of a run folder: what this is, who made it, and whether it is complete.
+//! The first file of a run folder: what the folder is, which program wrote it, and whether it is complete.
 
 use crate::named::named;
 use crate::units::{MonoNs, WallNs};

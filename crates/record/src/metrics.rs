@@ -1,4 +1,4 @@
-//! A running load as metrics: families of series that monitoring systems collect. None of this is written down.
+//! Live metrics of a running load: families of series that monitoring systems collect. None of this is recorded.
 
 /// Series with one name.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Enums whose values have a name, in one table each: the name in files is the one in texts.
+//! Enums whose values have names, one table per enum: files and texts use the same names.
 
 /// Defines an enum of named values, with a list of all of them.
 macro_rules! named {

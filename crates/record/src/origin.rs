@@ -1,5 +1,5 @@
-//! Where the connections of a load come from: hosts, addresses of this host, what they say of their client, how often they are
-//! made anew.
+//! Where a load's connections come from: hosts, addresses of this host, the client that they announce, and how often they are
+//! replaced.
 
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;

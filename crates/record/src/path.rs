@@ -1,4 +1,4 @@
-//! The way of a request through the server: the processes that the load reaches, what these ask, and so on.
+//! A request's path through the server: the processes that the load reaches, the tiers that those call, and so on.
 
 use serde::{Deserialize, Serialize};
 

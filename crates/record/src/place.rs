@@ -1,7 +1,7 @@
-//! What a user types for a host: `here`, `netns:NAME`, `netns:/PATH`, `[USER@]HOST`, `ssh://[USER@]HOST[:PORT]`.
+//! Hosts as users type them: `here`, `netns:NAME`, `netns:/PATH`, `[USER@]HOST`, `ssh://[USER@]HOST[:PORT]`.
 //!
-//! The text becomes arguments of a program, so its letters are few: no space, no quote, nothing that begins like an option
-//! (CVE-2017-1000117 and its like).
+//! The text becomes a program's arguments, so few characters are allowed: no space, no quote, nothing that begins like an
+//! option (CVE-2017-1000117 and similar).
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ pub enum HostWay {
     Ssh(SshAddress),
 }
 
-/// Whom `ssh` is told to reach.
+/// The destination for `ssh`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SshAddress {
     /// Name, address, or an alias of its configuration.

@@ -1,7 +1,7 @@
-//! What a probe saw: single operations beside a load, or alone, each with its instants and its outcome.
+//! Results of a probe: single operations, alone or alongside a load, each with its instants and its outcome.
 //!
-//! A probe is an outsider: it has its own connection and thread and sends on its own schedule, so that what it waits
-//! does not pass through the generator. Identity: scheduled = sent + unsent, and
+//! A probe is an outsider: it has its own connection and thread and sends on its own schedule, so that its waiting time
+//! does not depend on the generator. Identity: scheduled = sent + unsent, and
 //! sent = received + timed out + failed + in flight ([`ProbeSummary::is_balanced`]).
 
 use crate::load::{FailureClass, Failures, LatencySummary};
@@ -81,7 +81,7 @@ impl ProbeReply {
     }
 }
 
-/// What came of a probe, in numbers.
+/// The result of a probe as numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeSummary {
     /// The operation.
@@ -125,7 +125,7 @@ pub struct ProbeSummary {
 }
 
 impl ProbeSummary {
-    /// Operations that are lost to whoever waits: timed out, failed, never sent.
+    /// Lost operations: timed out, failed, or never sent.
     pub fn lost_count(&self) -> u64 {
         self.timed_out_count.saturating_add(self.failed_count).saturating_add(self.unsent_count)
     }

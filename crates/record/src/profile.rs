@@ -1,8 +1,8 @@
-//! A profile: where the CPUs were, or what threads waited for, as call stacks with their weights.
+//! A profile: where CPU time went, or what threads waited for, as weighted call stacks.
 //!
-//! Invariants: a profile holds names, never addresses, so that it tells nobody where a kernel lies in memory; every sample
-//! that the kernel reported is either in a stack or counted as lost. Frames of a stack are in the order of the calls: the
-//! outermost function first, the one that ran or waited last.
+//! Invariants: a profile holds names, never addresses, so that it does not reveal where the kernel is in memory; every sample
+//! that the kernel reported is either in a stack or counted as lost. Frames of a stack are in call order: the outermost
+//! function first, the one that ran or waited last.
 
 use crate::named::named;
 use crate::units::MonoNs;
@@ -26,9 +26,9 @@ named! {
     FrameKind {
         /// A program or a library.
         User "user";
-        /// The kernel, for a process or a thread of its own.
+        /// The kernel, for a process or a kernel thread.
         Kernel "kernel";
-        /// The kernel in a softirq, on the account of whoever happened to run.
+        /// The kernel in a softirq, charged to whichever task happened to run.
         SoftIrq "softirq";
         /// The kernel in a hardware interrupt.
         Irq "irq";
@@ -133,7 +133,7 @@ pub struct ProfileStack {
     pub frames: Vec<u32>,
     /// Samples, or waits.
     pub count: u64,
-    /// CPU time that the samples stand for, or the time of all waits. Unit: nanoseconds.
+    /// CPU time that the samples represent, or the time of all waits. Unit: nanoseconds.
     pub value_ns: u64,
 }
 

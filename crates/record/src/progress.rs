@@ -1,4 +1,4 @@
-//! How far a run is, while it lasts, and what whoever looks on sees of it. None of this is written down.
+//! The progress of a run while it lasts, for those who watch it. None of this is recorded.
 
 use crate::effect::{Better, Effect};
 use crate::failure::Failures;
@@ -30,7 +30,7 @@ pub struct RunProgress {
     pub done_count: u64,
     /// Time since the plan began. Unit: nanoseconds.
     pub elapsed_ns: u64,
-    /// Time that it still takes, as far as that is known. Unit: nanoseconds.
+    /// Remaining time, if known. Unit: nanoseconds.
     pub left_ns: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Loads whose rate or number of clients rises while they last: what is offered at an instant, and what came of the rise.
+//! Loads whose rate or number of clients rises while they run: the load offered at an instant, and the result of the ramp.
 
 use crate::plan::{Arrival, LoadPlan, PhaseEnd};
 use crate::units::{MonoNs, SpanNs};

@@ -1,5 +1,5 @@
-//! Hosts of a run that are not the one that measures: how each was reached, what it is, and how its clock lies beside
-//! that of the measuring host.
+//! Hosts of a run other than the measuring one: how each was reached, what it is, and the offset of its clock from the
+//! measuring host's.
 
 use crate::facts::HostFacts;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct ClockOffset {
     /// What is added to an instant of the other host's `CLOCK_MONOTONIC` to have it on that of the measuring host.
     /// Unit: nanoseconds.
     pub offset_ns: i64,
-    /// The true offset lies within so much of it; 0 where both read the same clock. Unit: nanoseconds.
+    /// Maximum error of the offset; 0 if both read the same clock. Unit: nanoseconds.
     pub uncertainty_ns: u64,
     /// The shortest round trip. Unit: nanoseconds.
     pub round_trip_ns: u64,

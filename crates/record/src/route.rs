@@ -1,4 +1,4 @@
-//! Where a host sends packets for an address, which addresses it has, and networks.
+//! Networks, a host's own addresses, and where it sends packets for an address.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// To itself: the address is one of its own.
+    /// To itself: the host has the address.
     Own,
     /// To the host that has the address, in a network in which this host has an address too.
     OnLink {
@@ -53,7 +53,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether an address lies in it. An IPv4 address in IPv6 form is the IPv4 address.
+    /// Whether it contains an address. An IPv4 address in IPv6 form counts as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         let bits = u32::from(self.prefix_bits);
         match (self.address, address.to_canonical()) {

@@ -1,9 +1,8 @@
 //! Readings of the kernel over time: columns, rows, and the whole series in memory.
 //!
-//! A row is one sample of all columns with its acquisition window. Counters are kept as the kernel gives them; rates
-//! are derived by whoever reads. In a long run a row may stand for several samples ([`Condensed`]): its values are the last
-//! ones, and what the columns did in between is kept as extremes. The names of the columns are listed in
-//! `docs/reference/formats/series.md`.
+//! A row is one sample of all columns with its acquisition window. Counters are stored as the kernel gives them; readers
+//! derive rates. In a long run, a row may cover several samples ([`Condensed`]): it has the last values, and the extremes in
+//! between. `docs/reference/formats/series.md` lists the names of the columns.
 
 use crate::event::WatchedProcess;
 use crate::log::LogLines;
@@ -11,7 +10,7 @@ use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Whether a value grows or stands for an instant.
+/// Whether a value is a growing counter or a level at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadingKind {
@@ -46,7 +45,7 @@ pub struct Row {
     pub end_mono_ns: MonoNs,
     /// One value per column of the last header; `None` where it could not be read.
     pub values: Vec<Option<f64>>,
-    /// What the samples were like that this row stands for; `None`: it is one sample.
+    /// Extremes of the samples that this row covers; `None` if it is a single sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condensed: Option<Box<Condensed>>,
     /// What logs said before it, and no row before has. A run folder has it as events.
@@ -60,7 +59,7 @@ impl Row {
         Row { begin_mono_ns, end_mono_ns, values, condensed: None, logged: Vec::new() }
     }
 
-    /// How many samples it stands for.
+    /// The number of samples that it covers.
     pub fn samples_count(&self) -> u32 {
         self.condensed.as_ref().map_or(1, |condensed| condensed.samples_count)
     }
@@ -209,7 +208,7 @@ pub struct Series {
     windows: Vec<[MonoNs; 2]>,
     /// Values by column, then by row.
     values: Vec<Vec<Option<f64>>>,
-    /// Samples that each row stands for.
+    /// The number of samples that each row covers.
     samples_counts: Vec<u32>,
     /// By column, what its condensed rows hold besides, by row.
     spreads: Vec<Spreads>,
@@ -320,7 +319,7 @@ impl Series {
         (samples_count > 1).then(|| Box::new(condensed))
     }
 
-    /// How many samples each row stands for.
+    /// The number of samples that each row covers.
     pub fn samples_counts(&self) -> &[u32] {
         &self.samples_counts
     }
@@ -367,7 +366,7 @@ impl Series {
         self.columns.iter().filter(move |column| column.name == name).map(|column| column.scope.as_str())
     }
 
-    /// Rows whose window lies within `[begin, end]`, as a range of row numbers.
+    /// Rows whose window is within `[begin, end]`, as a range of row numbers.
     pub fn rows_within(&self, begin: MonoNs, end: MonoNs) -> std::ops::Range<usize> {
         let first = self.windows.partition_point(|window| window[0] < begin);
         let last = self.windows.partition_point(|window| window[1] <= end);

@@ -1,4 +1,4 @@
-//! What services of a lab tell of themselves: counters and states that no kernel knows.
+//! What services of a lab report about themselves: counters and states that the kernel does not know.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! Users that walk from operation to operation: what a plan says of them, and what came of it.
+//! Users that move from operation to operation: their plan and their results.
 //!
-//! A user begins an operation, which is a page and what is embedded in it, one request after the other; then the next,
-//! drawn from the row of the last one in a Markov matrix, when the cycle of the last one is over or after a pause. The
-//! model, and the words *cycle time*, *think time* and *mix*, are those of the Faban framework
-//! (`com.sun.faban.driver`), whose users are simulated here without a thread for each.
+//! A user performs an operation, which is a page and its embedded objects, one request after the other. Then, when the cycle
+//! of that operation is over or after a pause, the user begins the next one, drawn from the operation's row of a Markov
+//! matrix. The model and the terms *cycle time*, *think time*, and *mix* are those of the Faban framework
+//! (`com.sun.faban.driver`), but users are simulated here without a thread for each.
 
 use crate::load::LatencySummary;
 use crate::units::SpanNs;
@@ -54,7 +54,7 @@ pub struct SessionOperation {
     pub limit: Option<OperationLimit>,
     /// Positions of the objects that its page embeds.
     pub objects: Vec<u32>,
-    /// Whether it begins a new session of the same user, with a cache of its own.
+    /// Whether it begins a new session of the same user, with a new cache.
     pub begins_session: bool,
     /// Values that are taken from the response to its page, for later requests of the same user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,11 +66,11 @@ pub struct SessionOperation {
 pub struct TakePlan {
     /// What requests call it.
     pub name: String,
-    /// Where it stands.
+    /// Its place.
     pub from: TakeFrom,
 }
 
-/// Where a value stands in a response.
+/// The place of a value in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TakeFrom {
@@ -80,9 +80,9 @@ pub enum TakeFrom {
     Json(String),
     /// In the body between two texts.
     Between {
-        /// What stands before the value.
+        /// The text before the value.
         after: String,
-        /// What stands behind it.
+        /// The text after it.
         before: String,
     },
 }
@@ -156,7 +156,7 @@ pub struct SessionRules {
     pub max_users_per_rate: Option<f64>,
 }
 
-/// What came of one operation of the users, in the measured phases.
+/// The result of one operation of the users, in the measured phases.
 ///
 /// An operation belongs to the phase in which it was meant to begin; started = completed + failed + unfinished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -196,7 +196,7 @@ pub struct SessionResult {
     pub passed: bool,
     /// The operations, in the order of the plan.
     pub operations: Vec<SessionOperationResult>,
-    /// The rules, in the order in which they are told.
+    /// The rules, in the order in which they are shown.
     pub rules: Vec<RuleOutcome>,
 }
 
@@ -213,7 +213,7 @@ pub struct SessionOperationResult {
     pub limit: Option<OperationLimit>,
 }
 
-/// What came of one rule.
+/// The result of one rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuleOutcome {
     /// `limit`, `mix`, `mix_relative`, `cycle`, `errors` or `users_per_rate`.

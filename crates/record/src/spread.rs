@@ -1,8 +1,8 @@
-//! A load that several hosts send together: who they are, what each of them had of it, and the forms in which a host hands
-//! its part over while it sends.
+//! A load that several hosts send together: the hosts, the part of each, and the forms in which a host reports its part while
+//! it sends.
 //!
 //! The threads of all hosts are the threads of one load: thread `k` runs on host `k mod n`. So everything that is split over
-//! threads is split over hosts by the same rule, and the sums of all hosts are the sums of the load.
+//! threads is split over hosts by the same rule, and the sums over all hosts are the sums of the load.
 
 use crate::failure::WrongAnswers;
 use crate::load::{
@@ -92,7 +92,7 @@ pub struct PartWindow {
     pub begin_mono_ns: MonoNs,
     /// End of the window.
     pub end_mono_ns: MonoNs,
-    /// Phase that it lies in.
+    /// Its phase.
     pub phase: u32,
     /// What was counted, by the phase of the intended send.
     pub tallies: Vec<PartTally>,

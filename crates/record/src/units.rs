@@ -1,8 +1,7 @@
-//! The units that values are kept in, and the ways people type them.
+//! The units in which values are stored, and the ways people type them.
 //!
 //! Invariants: instants on the monotonic clock ([`MonoNs`]) and on the wall clock ([`WallNs`]) are different types, so
-//! that they cannot be subtracted from each other; what a person types carries its unit (`30s`, `5k/s`, `64KiB`) or is
-//! refused.
+//! that they cannot be subtracted from each other; typed values without a unit (`30s`, `5k/s`, `64KiB`) are refused.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

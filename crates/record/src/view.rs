@@ -1,4 +1,4 @@
-//! A run as conclusions and reports look at it: borrowed, from its folder or from memory.
+//! A run as conclusions and reports see it: borrowed, from its folder or from memory.
 
 use crate::event::Event;
 use crate::facts::HostFacts;

@@ -1,4 +1,4 @@
-//! What is spoken on the connections of a load, where it is not HTTP/1.1 over a plain socket.
+//! The protocols on a load's connections, if they are not HTTP/1.1 over a plain socket.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -165,7 +165,7 @@ impl CacheCounts {
         self.stored += other.stored;
     }
 
-    /// Share of the keys asked for that had a value; `None` if none was asked for.
+    /// Share of requested keys that had a value; `None` if no key was requested.
     pub fn hit_ratio(&self) -> Option<f64> {
         let asked = self.hits + self.misses;
         (asked > 0).then(|| self.hits as f64 / asked as f64)

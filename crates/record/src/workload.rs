@@ -1,6 +1,6 @@
-//! Several kinds of request in one load: what a plan says of them, and what came of each.
+//! Several kinds of request in one load: their plan, and the result of each.
 //!
-//! A plan without operations sends the one request that it has always had; nothing here is written for it.
+//! A plan without operations sends its one request; nothing here is recorded for it.
 
 use crate::load::{Counts, Failures, LatencySummary};
 use crate::plan::{RequestSpec, Validators};
@@ -15,7 +15,7 @@ pub const MAX_OPERATIONS: usize = 100;
 /// What is sent instead of one request, the same every time; the default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// The kinds of request that are told apart; empty: the plan's one request is the only one.
+    /// The kinds of request; empty if the plan's one request is the only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationPlan>,
     /// The access log that the requests are taken from; `None`: they are those of the operations.
@@ -64,7 +64,7 @@ pub struct ValueFile {
     pub columns: Vec<String>,
     /// Rows below the names.
     pub rows_count: u64,
-    /// What stands in them.
+    /// Their values.
     #[serde(skip)]
     pub cells: Arc<Cells>,
 }
@@ -196,7 +196,7 @@ pub struct Headroom {
     pub hour_ratio: Option<f64>,
 }
 
-/// What came of one operation.
+/// The result of one operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSummary {
     /// What it is called.

@@ -1,10 +1,10 @@
 //! Text that somebody else chose, made safe for a terminal.
 //!
-//! A server, a process or a file may choose text that moves the cursor, changes the colour, hides what follows or turns
-//! the direction of writing. Such characters are replaced by a visible notation; what is left is bounded in length.
+//! A server, a process, or a file may choose text that moves the cursor, changes the color, hides what follows, or reverses
+//! the direction of writing. Such characters are replaced by a visible notation, and the result is bounded in length.
 //! Sources: ECMA-48 (C0 and C1 control functions), Unicode UAX #9 (directional formatting), UTR #36 (invisible text).
 
-/// Characters that change how their neighbours are shown, and are not themselves seen.
+/// Characters that change how their neighbors are shown, and are not themselves seen.
 const INVISIBLE: &[std::ops::RangeInclusive<char>] = &[
     '\u{00ad}'..='\u{00ad}',
     '\u{034f}'..='\u{034f}',

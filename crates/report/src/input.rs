@@ -1,4 +1,4 @@
-//! What a report is made from: references to the parts of one record.
+//! The input of a report: references to the parts of one record.
 
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, VerdictStatus};
 use sysdyno_record::load::{FailureClass, FailureClauses};

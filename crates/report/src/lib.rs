@@ -1,4 +1,4 @@
-//! A record as people and programs read it: one screen of terminal text, one HTML file, one JSON document.
+//! Presents a record to people and programs: one screen of terminal text, one HTML file, one JSON document.
 //!
 //! Promise: this crate never computes a number that is not in the record and never touches a host. It chooses, orders,
 //! formats and escapes. What it prints today it prints again tomorrow from the same folder.

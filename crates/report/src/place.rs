@@ -1,4 +1,4 @@
-//! Where the report of a run is, or its folder where there is no report.
+//! Where a run's report is, or its folder if it has no report.
 
 use crate::terminal::Screen;
 use sysdyno_record::view::FolderView;

@@ -1,4 +1,4 @@
-//! What a probe prints: a line per operation, statistics on demand, a result at the end.
+//! The output of a probe: a line per operation, statistics on demand, a result at the end.
 
 use crate::escape;
 use crate::number;

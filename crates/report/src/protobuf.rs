@@ -1,4 +1,4 @@
-//! Protocol buffers that are written by hand, where the messages are few. Source:
+//! A minimal writer of protocol buffers, for the few messages that need it. Source:
 //! <https://protobuf.dev/programming-guides/encoding/>.
 
 /// A protocol buffer that is being written.
@@ -6,7 +6,7 @@
 pub(crate) struct ProtoMessage(Vec<u8>);
 
 impl ProtoMessage {
-    /// What was written so far.
+    /// The bytes written so far.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }

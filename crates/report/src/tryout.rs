@@ -27,7 +27,7 @@ pub struct TryInput<'a> {
     pub lines: &'a [TryLine],
     /// The loads of the trials.
     pub loads: &'a [Trial],
-    /// What came of it, read from the folder or derived again.
+    /// Its conclusion, read from the folder or derived again.
     pub conclusion: &'a TryConclusion,
 }
 

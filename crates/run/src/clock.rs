@@ -1,4 +1,4 @@
-//! The clocks of those who carry plans out; the only place of this crate that reads one.
+//! The clocks; the only place in this crate that reads one.
 
 use rustix::thread::ClockId;
 use rustix::time::clock_gettime;
@@ -17,7 +17,7 @@ pub fn wall() -> WallNs {
     WallNs::from_system_time(SystemTime::now())
 }
 
-/// Now, on `CLOCK_BOOTTIME`, which goes on while the host sleeps. Unit: nanoseconds.
+/// Now, on `CLOCK_BOOTTIME`, which advances while the host sleeps. Unit: nanoseconds.
 pub fn boottime_ns() -> u64 {
     let at = clock_gettime(ClockId::Boottime);
     at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64

@@ -1,4 +1,4 @@
-//! What keeps a plan from being run.
+//! Errors that keep a plan from running.
 
 use std::fmt::Write as _;
 use std::io;
@@ -23,14 +23,14 @@ pub enum RunError {
     /// A setting could not be changed.
     #[error(transparent)]
     Tune(#[from] TuneError),
-    /// A process of ours could not be started, or did not do what it should.
+    /// A process of sysdyno could not be started, or misbehaved.
     #[error("cannot {operation} {object}: {source}")]
     Process {
         /// The verb.
         operation: &'static str,
         /// What it was done to.
         object: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A command of a tryout did not do what it should.
@@ -53,7 +53,7 @@ pub enum RunError {
     /// A tryout cannot give its answer, as its pilot has shown.
     #[error(transparent)]
     Impossible(#[from] Impossible),
-    /// What was asked for cannot be: a whole message, with its hint.
+    /// The request is impossible: a whole message, with its hint.
     #[error("{0}")]
     Refused(String),
     /// The agent on another host did not come up.
@@ -79,7 +79,7 @@ pub enum RunError {
     There {
         /// The host, as it was typed.
         host: String,
-        /// What it said, escaped.
+        /// Its output, escaped.
         cause: String,
     },
     /// An agent gave an answer that does not belong to the request.
@@ -90,7 +90,7 @@ pub enum RunError {
     },
 }
 
-/// What another host or process said, as it may be shown: at most so many characters, and none that moves the cursor.
+/// Text from another host or process, safe to show: a bounded number of characters, none of which moves the cursor.
 pub fn escaped(text: &str, chars: usize) -> String {
     let mut shown = String::new();
     for letter in text.chars().take(chars) {

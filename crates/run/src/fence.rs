@@ -1,7 +1,7 @@
-//! Whether a load may begin, asked of every host that has a part in it, before the first packet.
+//! Decides before the first packet whether a load may begin, by asking every host that takes part.
 //!
-//! Each host that sends is asked where packets to the target go, and that of the server whether the address is its own: a
-//! load of another host than the one that is read would be measured as its own.
+//! Each sending host says where packets to the target go, and the server's host says whether the address is its own;
+//! otherwise sysdyno could load one host and read the counters of another.
 
 use crate::agent::{Agent, Deaf, Fleet, LoadGuard, LocalAgent, RemoteAgent, RouteCall, RouteReport};
 use crate::error::{RunError, escaped};
@@ -84,7 +84,7 @@ impl Goal {
 }
 
 impl Parties<'_> {
-    /// What each host that sends says of the way to an address.
+    /// Each sending host's report on its way to an address.
     fn senders(&mut self, call: &RouteCall) -> Result<Vec<Sender>, RunError> {
         if let Some(fleet) = self.fleet.as_deref_mut() {
             let routes = fleet.routes(call)?.into_iter();
@@ -142,7 +142,7 @@ impl Parties<'_> {
 /// Most addresses of the server's host that are tried.
 const MAX_TRIED: usize = 16;
 
-/// Whether two hosts are in one network namespace; not, if one of them does not tell.
+/// Whether two hosts are known to be in one network namespace.
 fn is_same(one: &Option<String>, other: &Option<String>) -> bool {
     one.is_some() && one == other
 }

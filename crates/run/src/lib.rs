@@ -1,11 +1,11 @@
 //! Carries out plans: trial after trial, through agents on the hosts that take part.
 //!
-//! Promise: this crate computes no statistic; it does what a plan says, in order, writes down what comes back, and asks
-//! `analyze` what to do next. Beside `lab`, it is the only crate that starts processes.
+//! Promise: this crate computes no statistic; it carries out a plan in order, records the results, and asks `analyze` what
+//! to do next. Besides `lab`, it is the only crate that starts processes.
 //!
-//! Whatever happens on a host is a typed request to an [`agent::Agent`]: of this process ([`agent::LocalAgent`]), or of
-//! another one behind a pipe ([`agent::RemoteAgent`]). What an agent must know of labs it asks [`agent::LabAddresses`] and
-//! [`agent::LabShares`], which a crate above this one brings.
+//! Everything done on a host is a typed request to an [`agent::Agent`], in this process ([`agent::LocalAgent`]) or in
+//! another one behind a pipe ([`agent::RemoteAgent`]). Agents learn about labs through [`agent::LabAddresses`] and
+//! [`agent::LabShares`], which a crate above this one implements.
 #![deny(unsafe_code)]
 
 pub mod agent;

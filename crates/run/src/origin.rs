@@ -1,4 +1,4 @@
-//! Whether the connections of a load can come from where its plan says, on this host as it is now.
+//! Checks whether the connections of a load can come from the addresses in its plan, on this host as it is now.
 
 use crate::error::RunError;
 use sysdyno_load::transport::origin::{PortLimits, check, check_ports};
@@ -7,7 +7,7 @@ use sysdyno_record::plan::LoadPlan;
 
 /// Checks source addresses and ports before anything is sent or written; a sentence where ports may not suffice.
 ///
-/// A host that does not tell its port range is not judged by it.
+/// If the host's port range is unknown, it is not checked.
 ///
 /// # Errors
 /// An address that cannot be bound, or certainly too few ports.

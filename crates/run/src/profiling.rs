@@ -1,4 +1,4 @@
-//! A profile of this host: for how long, of which processes, and what it has cost.
+//! Profiles this host: for how long, which processes, and at what cost.
 
 use crate::clock;
 use std::time::Duration;

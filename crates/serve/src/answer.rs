@@ -1,4 +1,4 @@
-//! Responses, with the fields that all of them have.
+//! Responses, and the header fields that all of them share.
 
 use axum::body::Body;
 use axum::http::header::{

@@ -1,4 +1,4 @@
-//! What keeps the server from starting.
+//! Errors that keep the server from starting.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,11 +1,12 @@
-//! Who is answered: whoever was sent to this host by its own name, and has the token.
+//! Decides who gets a response: the request must name this host and carry the token.
 //!
-//! The token is printed once, in a URL. A browser that opens it gets a cookie, and is sent on to a URL without the token, which
-//! would stay in its history. The cookie is `HttpOnly` and `SameSite=Strict`: no script reads it, and no other site's page makes
-//! a browser send it. Its name has the port, so that two servers do not take each other's.
+//! The token is printed once, in a URL. A browser that opens it gets a cookie and is redirected to a URL without the token,
+//! because the token would stay in its history. The cookie is `HttpOnly` and `SameSite=Strict`: no script can read it, and
+//! no other site's page can make a browser send it. Its name contains the port, so that two servers do not mix up their
+//! cookies.
 //!
-//! The `Host` field must name loopback. A page of another site can make its own name resolve to 127.0.0.1 (DNS rebinding), but
-//! cannot change the name that the browser sends. Any port will do, since ssh may forward another one.
+//! The `Host` field must name loopback. A page of another site can make its own name resolve to 127.0.0.1 (DNS rebinding),
+//! but cannot change the name that the browser sends. Any port is accepted, because ssh may forward a different one.
 
 use crate::answer;
 use crate::site::ServedSite;

@@ -1,7 +1,7 @@
-//! The folder of runs in a browser: the list, every run, comparisons, and a run while it grows. And the numbers of a running
-//! load for monitoring systems ([`ScrapeServer`], [`RemoteWriter`]).
+//! Shows the folder of runs in a browser: the list, every run, comparisons, and a run in progress. Also exports the numbers
+//! of a running load to monitoring systems ([`ScrapeServer`], [`RemoteWriter`]).
 //!
-//! Promise: this crate never shows a run to whoever does not have the token, never listens beyond this host, and never changes
+//! Promise: this crate never shows a run to anyone without the token, never listens beyond this host, and never changes
 //! anything: it reads folders of runs, and the pages that it sends are those of the report.
 //!
 //! Constraints that shape the crate:

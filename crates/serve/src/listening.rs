@@ -1,4 +1,4 @@
-//! Listens on loopback, and accepts as many connections as are allowed, each with a bounded head.
+//! Listens on loopback and accepts up to the allowed number of connections, each with a bounded request head.
 
 use crate::ServeError;
 use axum::Router;
@@ -14,14 +14,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// How often it is asked whether to stop, and for how long nothing is accepted after a failure.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a client may take.
+/// Limits for clients.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientLimits {
-    /// Most connections at a time.
+    /// Maximum number of connections at a time.
     pub(crate) connections_count: usize,
-    /// Most of a request's head. Unit: bytes.
+    /// Maximum size of a request's head. Unit: bytes.
     pub(crate) head_bytes: usize,
-    /// For how long the head of a request may take, from the connection or the response before it.
+    /// How long the head of a request may take, counted from the connection or the previous response.
     pub(crate) head_timeout: Duration,
     /// For how long a connection may be open, which then has a single request; `None`: for as many as it likes.
     pub(crate) only_request: Option<Duration>,
@@ -41,7 +41,7 @@ pub(crate) fn listen_on_loopback(
     Ok(listener)
 }
 
-/// Answers clients for ever.
+/// Answers clients forever.
 pub(crate) async fn accept(listener: &TcpListener, router: Router, limits: ClientLimits) {
     let places = Arc::new(Semaphore::new(limits.connections_count));
     loop {

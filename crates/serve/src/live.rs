@@ -36,7 +36,7 @@ const QUIET_LOOKS: u32 = 20;
 /// A run that nobody on this host writes, and that did not grow for so long, has ended without a word.
 const STALE: Duration = Duration::from_secs(15);
 
-/// Most intervals of the first event: the last hour of a load.
+/// Maximum number of intervals in the first event: the last hour of a load.
 const INTERVALS_MAX: usize = 3_600;
 
 /// Whether it is shown as it grows.
@@ -72,7 +72,7 @@ struct Point {
     p99_ns: Option<u64>,
 }
 
-/// What a stream knows between two events.
+/// The state of a stream between two events.
 struct Watch {
     site: Arc<ServedSite>,
     folder: PathBuf,
@@ -82,7 +82,7 @@ struct Watch {
     _place: OwnedSemaphorePermit,
 }
 
-/// What a look at the folder came to.
+/// The result of a look at the folder.
 enum Seen {
     Grown(Vec<Interval>),
     Ended,

@@ -1,4 +1,4 @@
-//! Sends one message to a monitoring system: a `POST` over plain HTTP, with an end to the time that it takes.
+//! Sends one message to a monitoring system: a `POST` over plain HTTP, with a time limit.
 
 use crate::PushError;
 use axum::body::Body;

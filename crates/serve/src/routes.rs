@@ -186,7 +186,7 @@ fn values<'a>(words: &'a [(String, String)], name: &'a str) -> impl Iterator<Ite
     words.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// What a URL asks for; what is not understood is left out.
+/// The parameters of a URL; unknown ones are ignored.
 fn query(words: &[(String, String)]) -> RunQuery {
     let value = |name| values(words, name).next().unwrap_or_default();
     let number = |name| value(name).parse::<usize>().ok();

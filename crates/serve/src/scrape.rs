@@ -1,7 +1,8 @@
-//! Numbers of a running load for a monitoring system on this host that asks for them: `GET /metrics`.
+//! Serves the numbers of a running load to a monitoring system on this host: `GET /metrics`.
 //!
-//! There is no token, since monitoring systems have none to send; whoever is on this host reads the numbers of the load and
-//! nothing else. The name of the host is checked as for pages. Each connection has one request and a short time.
+//! There is no token, because monitoring systems have none to send; anyone on this host can read the numbers of the load
+//! and nothing else. The `Host` name is checked as for pages. Each connection serves one request and has a short time
+//! limit.
 
 use crate::ServeError;
 use crate::answer;

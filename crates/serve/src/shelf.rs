@@ -1,4 +1,4 @@
-//! The runs on the disk, as the server knows them: the index, brought up to date at most once a second.
+//! The server's view of the runs on disk: the index, refreshed at most once a second.
 
 use crate::Pages;
 use std::path::{Path, PathBuf};

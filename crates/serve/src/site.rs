@@ -1,4 +1,4 @@
-//! What all requests share, and the turn that each takes to read folders.
+//! State that all requests share, and the turns in which they read folders.
 
 use crate::answer;
 use crate::shelf::Shelf;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Most requests that read folders at the same time: a run may take a gigabyte of memory.
+/// Maximum number of requests that read folders at the same time: a run may take a gigabyte of memory.
 const READERS_MAX: usize = 2;
 
 /// Longest wait for a page.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Most streams of runs that go on.
+/// Maximum number of streams of runs in progress.
 const STREAMS_MAX: usize = 32;
 
-/// What all requests share.
+/// State shared by all requests.
 pub(crate) struct ServedSite {
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) token: AccessToken,

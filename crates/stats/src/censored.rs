@@ -1,9 +1,9 @@
-//! Values that are only lower bounds: from where on a percentile is one itself.
+//! Values that are only lower bounds, and which percentiles are therefore lower bounds themselves.
 //!
-//! What timed out or was given up has waited at least so long. Left out, it would make the rest look fast; kept with the
-//! time that it waited, it makes every percentile at or above it a lower bound, and possibly some below it: if `k` of `n`
-//! values are lower bounds, the true quantile `q` lies between those of `q` and `q + k/n` of what was recorded, since at
-//! most `k` values below it belong above it. Those that lie above it anyway change nothing.
+//! A request that timed out or was given up has waited at least that long. Left out, it would make the rest look fast; kept
+//! with its waiting time, it makes every percentile at or above it a lower bound, and possibly some below it: if `k` of `n`
+//! values are lower bounds, the true quantile `q` lies between the recorded quantiles `q` and `q + k/n`, since at most `k`
+//! values below it belong above it. Lower bounds that lie above it anyway change nothing.
 
 use crate::histogram::LatencyHistogram;
 

@@ -7,7 +7,7 @@
 //! Q = nm/(n+m) · [ 2/(nm) ΣΣ|x_i − y_j|  −  2/(n(n−1)) Σ_{i<k}|x_i − x_k|  −  2/(m(m−1)) Σ_{i<k}|y_i − y_k| ]
 //! ```
 //!
-//! is maximised over the split and the end. Significance is that of a permutation test, p = (1 + number of
+//! is maximized over the split and the end. Significance is that of a permutation test, p = (1 + number of
 //! permutations with at least the statistic) ÷ (1 + permutations). Limits: values are taken as exchangeable, so a
 //! slow drift also shows as a change; the series is at most [`SERIES_COUNT_MAX`] long, since time and memory are
 //! quadratic.

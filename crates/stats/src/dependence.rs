@@ -24,8 +24,8 @@
 //! Limits: dependence that is longer than a sixth of the series cannot be seen in it. So fewer than [`BATCHES_MIN`]
 //! batches that look independent, fewer than six times the correlation time of the windows, or fewer than ten effective
 //! values beyond the quantile give no interval. By simulation (`tests/simulation.rs`: levels that wander as much as
-//! single values do, correlated by up to 0.8 from window to window), an interval that is given is a wrong one in at most 8 %
-//! of runs of 15 windows or more, where that of independent values is wrong in 50 % to 90 %; with ten windows in 11 %.
+//! single values do, correlated by up to 0.8 from window to window), an interval that is given is a wrong one in at most 8%
+//! of runs of 15 windows or more, where that of independent values is wrong in 50% to 90%; with ten windows in 11%.
 
 use crate::descriptive::{is_usable, raw_mean};
 use crate::distribution::{normal_quantile, student_t_quantile};
@@ -121,7 +121,7 @@ fn sum(windows: &[WindowCount]) -> WindowCount {
     })
 }
 
-/// The windows in `batches` groups of neighbours whose lengths differ by one window at most.
+/// The windows in `batches` groups of neighbors whose lengths differ by one window at most.
 fn joined(windows: &[WindowCount], batches: usize) -> Vec<WindowCount> {
     let edge = |batch: usize| batch * windows.len() / batches;
     (0..batches).map(|batch| sum(&windows[edge(batch)..edge(batch + 1)])).collect()

@@ -1,7 +1,7 @@
 //! Descriptions of a sample: center and spread.
 //!
-//! All functions answer `None` to a sample that is too small or that holds a value that is not finite or of a size
-//! beyond 1e±60, which no measurement has; nothing that they return is infinite or not a number.
+//! All functions return `None` for a sample that is too small or that has a value that is not finite or of a magnitude
+//! beyond 1e±60, which no measurement has; they never return an infinite value or NaN.
 
 /// Sizes beyond this, or below its inverse, are not measurements; their powers would overflow or vanish.
 const SIZE_MAX: f64 = 1e60;

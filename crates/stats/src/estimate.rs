@@ -1,4 +1,4 @@
-//! Estimates: a value is never handed on without its interval and the level of that interval.
+//! Estimates: a value never travels without its interval and the interval's level.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Confidence level of the interval as a ratio: 0.95 for 95 %.
+    /// Confidence level of the interval as a ratio: 0.95 for 95%.
     pub level: f64,
 }
 

@@ -6,7 +6,7 @@
 use crate::descriptive::{is_usable, sorted};
 use statrs::function::gamma::checked_gamma_lr;
 
-/// The statistic that 1 % of samples of a wholly known distribution exceed (G. and J. Marsaglia, "Evaluating the
+/// The statistic that 1% of samples of a wholly known distribution exceed (G. and J. Marsaglia, "Evaluating the
 /// Anderson–Darling distribution", *J. Stat. Software* 9, 2004; 3.857 in the tables of M. Stephens).
 pub const CRITICAL_KNOWN_1_PERCENT: f64 = 3.878;
 
@@ -29,7 +29,7 @@ pub fn gamma_share(gap: f64, terms: u32, mean_gap: f64) -> Option<f64> {
 const LEAST_SHARE: f64 = 1e-9;
 
 /// The Anderson–Darling statistic A² of values that are uniform between 0 and 1 if they are what they should be: no
-/// parameter is estimated, and its critical value at 1 % is [`CRITICAL_KNOWN_1_PERCENT`].
+/// parameter is estimated, and its critical value at 1% is [`CRITICAL_KNOWN_1_PERCENT`].
 ///
 /// `None`: fewer than [`GAP_COUNT_MIN`] values, or one outside 0 to 1.
 pub fn anderson_darling_uniform(shares: &[f64]) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Latency histograms: HdrHistogram with fixed bounds, so that every two of them merge without loss.
 //!
-//! Values are nanoseconds from 1 ns to one hour at three significant digits (an error of at most 0.1 %). A value above
+//! Values are nanoseconds from 1 ns to one hour at three significant digits (an error of at most 0.1%). A value above
 //! the bound is kept at the bound and counted in [`LatencyHistogram::clamped_count`], never dropped.
 //! The structure is that of G. Tene's HdrHistogram; the crate `hdrhistogram` implements it.
 

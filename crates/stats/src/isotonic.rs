@@ -1,7 +1,7 @@
 //! Isotonic regression: the non-decreasing curve nearest to noisy points, and where it crosses a level.
 //!
 //! The cross-check of the straight line in [`crate::regression`]: it assumes only that latency does not fall when load
-//! rises. Pool-adjacent-violators algorithm (M. Ayer et al. 1955): neighbours that are out of order are replaced by
+//! rises. Pool-adjacent-violators algorithm (M. Ayer et al. 1955): neighbors that are out of order are replaced by
 //! their weighted mean until none is.
 
 use crate::descriptive::is_usable;
@@ -22,7 +22,7 @@ pub fn non_decreasing(y: &[f64], weights: &[f64]) -> Vec<f64> {
     blocks.iter().flat_map(|block| std::iter::repeat_n(block.mean, block.count)).collect()
 }
 
-/// Neighbouring points that share one value.
+/// Neighboring points that share one value.
 struct Block {
     mean: f64,
     weight: f64,

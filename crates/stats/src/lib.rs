@@ -1,10 +1,10 @@
 //! Samples, histograms, estimates, intervals and tests, as pure functions.
 //!
-//! Promise: this crate does no input or output, reads no clock, and draws no randomness that it was not handed.
+//! Promise: this crate does no input or output, reads no clock, and uses only the randomness that the caller passes in.
 //!
-//! Every estimate comes with its interval ([`estimate::Estimate`]). A function answers `None` when its sample can't
-//! support an answer: too few values, one that is not finite, no variance where some is needed. It never answers with
-//! an infinity, with something that is not a number, or with a zero that stands for "unknown".
+//! Every estimate comes with its interval ([`estimate::Estimate`]). A function returns `None` when its sample cannot
+//! support an answer: too few values, a value that is not finite, no variance where some is needed. It never returns an
+//! infinity, NaN, or a zero that means "unknown".
 
 pub mod censored;
 pub mod change_point;

@@ -1,6 +1,6 @@
 //! Looking at a test more than once: bounds that keep the promised error rate.
 //!
-//! C. Jennison and B. Turnbull, *Group Sequential Methods* (2000), tables 2.1 and 2.3, two-sided 5 %, equally spaced
+//! C. Jennison and B. Turnbull, *Group Sequential Methods* (2000), tables 2.1 and 2.3, two-sided 5%, equally spaced
 //! looks: S. Pocock's constant bound, and P. O'Brien and T. Fleming's, which is strict early and almost the fixed one
 //! at the end. For users who insist on stopping at significance; the normal rule of [`crate::verdict::stop_reason`]
 //! looks at the width and needs none of this.
@@ -26,7 +26,7 @@ const POCOCK: [f64; 4] = [2.178, 2.289, 2.361, 2.413];
 /// Bounds of the last of 2 to [`LOOKS_MAX`] looks.
 const O_BRIEN_FLEMING: [f64; 4] = [1.977, 2.004, 2.024, 2.040];
 
-/// The |z| that each of `looks` equally spaced looks must exceed for an overall two-sided error of 5 %.
+/// The |z| that each of `looks` equally spaced looks must exceed for an overall two-sided error of 5%.
 ///
 /// `None`: fewer than two looks or more than [`LOOKS_MAX`].
 pub fn bounds(spending: Spending, looks: usize) -> Option<Vec<f64>> {

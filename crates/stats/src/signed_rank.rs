@@ -1,6 +1,6 @@
 //! The effect of a change from paired trials: the Hodges–Lehmann interval that belongs to Wilcoxon's signed-rank test.
 //!
-//! Each pair of neighbouring trials gives one difference, usually d = ln(B/A). Under "no effect" its sign is a coin
+//! Each pair of neighboring trials gives one difference, usually d = ln(B/A). Under "no effect" its sign is a coin
 //! toss, since the order of the trials was one, so with the ranks of |d| the sum of the positive ones has a known
 //! exact distribution, whatever the noise. Inverting the test gives an interval from the sorted Walsh averages W = {
 //! (d_i + d_j)/2 : i ≤ j }, M = n(n+1)/2 (J. Hodges and E. Lehmann, *Annals of Mathematical Statistics* 34, 1963; M.
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Limits: differences must be symmetric around the effect, which pairing of exchangeable trials gives; below 6 pairs
-//! there is no 95 % interval. Exact up to [`EXACT_COUNT_MAX`] pairs, normal approximation above. Time and memory are
+//! there is no 95% interval. Exact up to [`EXACT_COUNT_MAX`] pairs, normal approximation above. Time and memory are
 //! quadratic.
 
 use crate::descriptive::{is_usable, median_of_sorted, sorted};

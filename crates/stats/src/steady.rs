@@ -1,7 +1,7 @@
 //! Has the system warmed up, and did it stay as it was while it was measured?
 //!
 //! Warm-up: MSER-5 (K. P. White 1997; *marginal standard error rule* on batches of five values): drop the first d
-//! batches that minimise the standard error of the rest,
+//! batches that minimize the standard error of the rest,
 //!
 //! ```text
 //! MSER(d) = Σ_{j>d} (Y_j − Ȳ_d)² / (k − d)²,   d = 0 … ⌊k/2⌋,   first minimum

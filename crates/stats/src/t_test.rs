@@ -1,7 +1,7 @@
 //! Student's t: the cross-check of the rank methods, and the means of unpaired samples.
 //!
 //! Formulas: Student (1908) for pairs; B. Welch (1947) with Satterthwaite's degrees of freedom. Limits: exact for normal
-//! noise only; one wild trial widens the interval much more than that of [`crate::signed_rank`].
+//! noise only; one outlying trial widens the interval much more than that of [`crate::signed_rank`].
 
 use crate::descriptive::{is_usable, raw_mean, raw_variance};
 use crate::distribution::{student_t_p_two_sided, student_t_quantile};

@@ -1,4 +1,4 @@
-//! Where the noise comes from: within a start of the server, or between starts; and how often to restart.
+//! Where the noise comes from, within a start of the server or between starts, and how often to restart.
 //!
 //! T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time* (ISMM 2013), for two levels. With r1
 //! measurements in each of r2 starts: S1² the mean variance within starts, S2² the variance of the starts' means; T1²

@@ -1,8 +1,7 @@
 //! Did the change help? Better, worse, the same, or can't tell; and when enough pairs have been measured.
 //!
-//! Differences are signed so that positive is an improvement. Δ = ln(1 +
-//! MEI), where MEI is the smallest effect that matters, declared before the run. With L and U the ends of the
-//! Hodges–Lehmann intervals:
+//! Differences are signed so that positive is an improvement. Δ = ln(1 + MEI), where MEI is the smallest effect that
+//! matters, declared before the run. With L and U the ends of the Hodges–Lehmann intervals:
 //!
 //! ```text
 //! the 90 % interval lies inside (−Δ, +Δ)   →  same      (two one-sided tests at 5 %)
@@ -11,10 +10,9 @@
 //! otherwise                                →  can't tell
 //! ```
 //!
-//! When the 95 % interval is narrower than Δ the verdict is never "can't tell": the 90 % interval lies within the 95
-//! % one, and if that holds 0 it lies inside (−Δ, +Δ). Measuring therefore stops by the width, not by the sign, of
-//! the interval, which keeps the rate of false verdicts where it was promised; stopping at the first p < 0.05 gives
-//! 26 %.
+//! When the 95% interval is narrower than Δ, the verdict is never "can't tell": the 90% interval lies within the 95%
+//! interval, and if that contains 0 it lies inside (−Δ, +Δ). Measuring therefore stops by the width of the interval, not
+//! by its sign, which keeps the rate of false verdicts as promised; stopping at the first p < 0.05 gives 26%.
 
 use crate::estimate::Estimate;
 use crate::signed_rank::hodges_lehmann;
@@ -50,7 +48,7 @@ pub enum Qualifier {
     RealButNegligible,
 }
 
-/// The 95 % and 90 % intervals of one effect.
+/// The 95% and 90% intervals of one effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Intervals {
     /// `None`: too few pairs.
@@ -79,7 +77,7 @@ pub fn log_margin(mei_ratio: f64) -> Option<f64> {
     (mei_ratio > 0.0 && mei_ratio.is_finite()).then(|| mei_ratio.ln_1p())
 }
 
-/// The verdict on paired differences, for a smallest effect that matters of `mei_ratio` (0.03 for 3 %).
+/// The verdict on paired differences, for a smallest effect that matters of `mei_ratio` (0.03 for 3%).
 ///
 /// `None`: `mei_ratio` is not positive and finite, or there is no usable difference.
 pub fn judge(differences: &[f64], mei_ratio: f64) -> Option<JudgedComparison> {
@@ -121,7 +119,7 @@ pub fn qualify(comparison: Comparison, intervals: &Intervals, margin: f64) -> Op
     }
 }
 
-/// Whether a guarded metric did not get worse by its margin or more: the lower end of its 95 % interval lies above
+/// Whether a guarded metric did not get worse by its margin or more: the lower end of its 95% interval lies above
 /// −margin.
 pub fn is_not_inferior(wide: &Estimate, margin: f64) -> bool {
     wide.low > -margin
@@ -131,9 +129,9 @@ pub fn is_not_inferior(wide: &Estimate, margin: f64) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The 95 % interval is narrower than the smallest effect that matters: the verdict is definite.
+    /// The 95% interval is narrower than the smallest effect that matters: the verdict is definite.
     Narrow,
-    /// The 99 % interval lies wholly beyond the smallest effect that matters, on either side.
+    /// The 99% interval lies wholly beyond the smallest effect that matters, on either side.
     Decided,
 }
 

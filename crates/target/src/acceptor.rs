@@ -1,4 +1,4 @@
-//! A thread that accepts slowly, for a server whose accept queue overflows.
+//! A thread that accepts connections slowly, so that the accept queue overflows.
 
 use super::error::TargetError;
 use super::inbox::{Inbox, InboxMessage};

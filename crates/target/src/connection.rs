@@ -1,4 +1,4 @@
-//! One connection: bytes in, requests, answers in their order, bytes out.
+//! One connection: parses requests from incoming bytes and sends the answers in order.
 
 use super::http::{self, AnswerContent, Parsed, Reply, Responses};
 use rustix::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! How much the target has served, exactly.
+//! Exact counts of what the target has served.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a server needs that gives every request the same answer; pure.
+//! Just enough HTTP/1.1 for a server that gives every request the same answer; pure.
 //!
 //! A request must be complete before it is answered: head of at most [`MAX_HEAD_BYTES`], then a body whose length the
 //! head declares. Bodies are skipped. Chunked requests are refused, as is anything that is not HTTP/1.

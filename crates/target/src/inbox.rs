@@ -1,4 +1,4 @@
-//! What other threads tell an event thread: a queue with an `eventfd` that wakes it.
+//! Messages from other threads to an event thread: a queue with an `eventfd` that wakes the thread.
 
 use super::timer::DueAnswer;
 use rustix::event::{EventfdFlags, eventfd};

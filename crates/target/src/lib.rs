@@ -1,12 +1,12 @@
-//! The built-in target: a small fast HTTP/1.1 server with a bottleneck that is known.
+//! The built-in target: a small fast HTTP/1.1 server with a known bottleneck.
 //!
-//! `sysdyno demo` runs it in a process of its own, and tests measure the generator against it. Each event thread has its
-//! own listener, epoll instance, connections and counters; every request gets the same answer. What is planted in it
-//! ([`Bottleneck`]) is what real servers have: a worker pool that waits, a single busy thread, an accept loop that is too
+//! `sysdyno demo` runs it in a separate process, and tests measure the generator against it. Each event thread has its own
+//! listener, epoll instance, connections, and counters; every request gets the same answer. The planted bottlenecks
+//! ([`Bottleneck`]) are those of real servers: a worker pool that waits, a single busy thread, an accept loop that is too
 //! slow, a pause, a latency distribution.
 //!
 //! Invariants: a request is counted before its answer is sent; answers keep the order of their requests; a client that
-//! does not read or sends garbage costs bounded memory and nobody else anything.
+//! does not read or that sends garbage costs bounded memory and does not affect other clients.
 //!
 //! Promise: only `demo` and tests need this crate; nothing that measures depends on it.
 #![forbid(unsafe_code)]

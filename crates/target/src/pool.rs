@@ -1,7 +1,7 @@
-//! A pool of blocking workers, each of which sleeps for as long as it holds a request.
+//! A pool of blocking workers, each of which sleeps while it holds a request.
 //!
-//! The stand-in for php-fpm with a slow database: the CPU is idle, and the pool is what is full. Requests that find no
-//! free worker stay unread in their sockets, as in a server that bounds its queue.
+//! It imitates php-fpm with a slow database: the CPU is idle, but the pool is full. Requests that find no free worker stay
+//! unread in their sockets, as in a server that bounds its queue.
 
 use super::inbox::{Inbox, InboxMessage};
 use super::timer::DueAnswer;

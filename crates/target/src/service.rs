@@ -1,4 +1,4 @@
-//! When a request is answered: at once, after work, after a delay, or when a worker is done.
+//! Decides when a request is answered: at once, after work, after a delay, or when a worker is done.
 
 use super::inbox::Inbox;
 use super::pool::Pool;

@@ -1,4 +1,4 @@
-//! The target as its clients see it. Times are only ever compared with what cannot be undercut.
+//! The target as its clients see it. Times are only ever compared with lower bounds.
 
 use super::*;
 use std::io::{self, Read, Write};

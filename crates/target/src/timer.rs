@@ -1,7 +1,7 @@
-//! When a thread must act without being asked: due answers, in a heap behind one `timerfd`.
+//! Answers that a thread must send at a later time, in a heap behind one `timerfd`.
 //!
-//! A `timerfd` rather than the time-out of `epoll_wait`, which `rustix` rounds up to milliseconds; and timers of this
-//! kind are not subject to the thread's timer slack.
+//! `rustix` rounds the timeout of `epoll_wait` up to milliseconds, so a `timerfd` is used instead; it is also not subject to
+//! the thread's timer slack.
 
 use super::connection::Token;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};

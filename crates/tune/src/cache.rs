@@ -1,8 +1,8 @@
-//! The page cache of the host, written back and dropped, so that what is read next is read from storage.
+//! Writes back and drops the host's page cache, so that the next reads come from storage.
 //!
-//! This is an act and no setting (`vm.drop_caches` is on the list of those that are refused): nothing is changed that could
-//! be put back, and nothing is lost, since only clean pages are dropped (`fs/drop_caches.c`). But everybody on the host
-//! reads from storage again for a while, so whoever asks for it must say that this is wanted.
+//! This is an action, not a setting (`vm.drop_caches` is on the list of refused settings): there is no old value to restore,
+//! and nothing is lost, since only clean pages are dropped (`fs/drop_caches.c`). But every process on the host reads from
+//! storage again for a while, so users must agree explicitly.
 
 use crate::error::TuneError;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What keeps a setting from being changed.
+//! Errors that keep a setting from being changed.
 
 use std::fmt;
 use std::io;
@@ -45,7 +45,7 @@ pub enum TuneError {
     DropCaches {
         /// The kernel's file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The plan is wrong; nothing was written.
@@ -58,7 +58,7 @@ pub enum TuneError {
         operation: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The journal could not be made durable; no setting was changed.
@@ -68,7 +68,7 @@ pub enum TuneError {
         operation: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Somebody else tunes this host.
@@ -80,13 +80,13 @@ pub enum TuneError {
     /// The guardian could not be started; no setting was changed.
     #[error("cannot start the guardian: {source}\nno setting was changed")]
     Guardian {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The guardian died before the trial was left to it.
     #[error("cannot hand the trial over to its guardian: {source}\n{afterwards}")]
     GuardianDied {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
         /// What became of the settings.
         afterwards: String,

@@ -1,7 +1,6 @@
-//! File systems on devices and in images, that nobody uses: what there is to know of one, and who changes it.
+//! Unused file systems on devices and in images: what is known about one, and who changes it.
 //!
-//! This crate starts no process and knows no layout on disk: both are seen to by [`FileSystems`], which the caller hands
-//! in.
+//! This crate starts no process and knows no on-disk layout: [`FileSystems`], which the caller passes in, handles both.
 
 use std::fmt;
 use std::fs::File;
@@ -34,7 +33,7 @@ pub struct FileSystem {
 /// Each file is open for reading and locked. Whatever is started gets it as its standard input, so that the lock lasts as
 /// long as the last of them: a death of the caller does not let anybody in while its program still writes.
 pub trait FileSystems: fmt::Debug + Sync {
-    /// What the superblock says.
+    /// The contents of the superblock.
     ///
     /// # Errors
     /// It is no ext2, ext3 or ext4, or cannot be read.
@@ -55,12 +54,12 @@ pub trait FileSystems: fmt::Debug + Sync {
     /// Removes the journal.
     ///
     /// # Errors
-    /// What the program says.
+    /// The program's error message.
     fn remove_journal(&self, file: &File) -> io::Result<()>;
 
     /// Makes a journal where there is none.
     ///
     /// # Errors
-    /// What the program says.
+    /// The program's error message.
     fn add_journal(&self, file: &File, size_mib: u64) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Folders of the system that files of ours go into, made so that they survive a crash of the host.
+//! System folders for sysdyno's own files, created so that they survive a crash of the host.
 
 use crate::error::TuneError;
 use std::fs::{DirBuilder, File};

@@ -1,10 +1,10 @@
-//! Folders of ours: reached step by step from `/`, judged on the way, and from then on held by their descriptors.
+//! sysdyno's own folders: opened step by step from `/`, checked at each step, and from then on held by their descriptors.
 //!
-//! Whoever can write to a folder can rename what is in it and put something else in its place. So every folder on the way
-//! must belong to root or to the user who tunes, and nobody else may write to it, as sshd demands of the way to
-//! `authorized_keys` (`misc.c: safe_path`). One with the sticky bit passes on the way, since only the owner of an entry can
-//! rename it there. Each step is opened relative to the one before and judged by its descriptor, so what was judged is
-//! what is used.
+//! Whoever can write to a folder can rename its entries and replace them. So every folder on the path must belong to root or
+//! to the user who tunes, and nobody else may write to it, as sshd requires for the path to `authorized_keys`
+//! (`misc.c: safe_path`). A folder with the sticky bit is allowed on the path, since only the owner of an entry can rename
+//! it there. Each step is opened relative to the last one and checked by its descriptor, so the folder that was checked is
+//! the folder that is used.
 
 use crate::error::TuneError;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
@@ -36,7 +36,7 @@ enum Missing {
 }
 
 impl HeldFolder {
-    /// Opens a folder of ours; `None` if it is not there.
+    /// Opens one of sysdyno's folders; `None` if it does not exist.
     ///
     /// # Errors
     /// Somebody else could write to it or move it, or it cannot be opened.
@@ -44,7 +44,7 @@ impl HeldFolder {
         Walk::new(path)?.go(Missing::Tell)
     }
 
-    /// Opens a folder of ours, and makes what is missing of it.
+    /// Opens one of sysdyno's folders, creating missing parts.
     ///
     /// # Errors
     /// As for [`HeldFolder::open`].

@@ -1,17 +1,17 @@
 //! Reversible settings of a host.
 //!
 //! Promise: this crate never writes a setting before its old value is durable. It is the only crate that changes a
-//! host's settings, and it changes those of its table only ([`TUNABLES`]).
+//! host's settings, and it changes only those in its table ([`TUNABLES`]).
 //!
 //! Invariants, each with a test of its name:
-//! 1. for every write there is an earlier durable intent that holds the value it replaced;
+//! 1. every write follows a durable intent that holds the value being replaced;
 //! 2. there is one trial at a time;
 //! 3. a restore can be killed and repeated at any point;
 //! 4. a restore writes recorded old values to recorded settings, and nothing else;
-//! 5. a trial is always undone, a commitment never is by itself;
+//! 5. a trial is always undone; a committed change is never undone automatically;
 //! 6. a torn or corrupt journal never causes a write;
-//! 7. a journal that cannot be made durable means that nothing is changed;
-//! 8. a setting that somebody else has changed since is left as it is.
+//! 7. if a journal cannot be made durable, nothing is changed;
+//! 8. a setting that something else has changed since is left alone.
 //!
 //! The journal is specified in `docs/reference/formats/journal.md`. Time is a parameter, processes are started by the caller
 //! ([`ArmGuardian`], [`Services`],

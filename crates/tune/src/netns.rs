@@ -1,4 +1,4 @@
-//! Which network namespace this is, and how to work in another one.
+//! Identifies the current network namespace, and runs work in another one.
 
 use crate::journal::NetnsId;
 use crate::roots::TuneRoots;
@@ -53,7 +53,7 @@ pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) 
     })
 }
 
-/// Files that stand for network namespaces: of processes, and by name.
+/// Files of network namespaces: of processes, and by name.
 fn files() -> impl Iterator<Item = PathBuf> {
     let names = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_process =

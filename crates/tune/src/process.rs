@@ -1,4 +1,4 @@
-//! When a process was started, by which it is told from a later one with its id.
+//! The start time of a process, which distinguishes it from a later one with the same ID.
 
 use std::fs;
 use std::io;

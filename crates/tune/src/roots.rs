@@ -1,4 +1,4 @@
-//! Where settings and the files that set them at boot lie: the live host, or a tree.
+//! Where settings and the files that set them at boot are: on the live host, or in a tree.
 
 use crate::file_system::FileSystems;
 use crate::service::Services;
@@ -29,7 +29,7 @@ impl TuneRoots {
         TuneRoots { services: Some(services), ..self }
     }
 
-    /// The same, with file systems whose journals can be made anew.
+    /// The same, with file systems whose journals can be recreated.
     pub fn with_file_systems(self, file_systems: &'static dyn FileSystems) -> TuneRoots {
         TuneRoots { file_systems: Some(file_systems), ..self }
     }

@@ -1,7 +1,7 @@
-//! Where second copies of open journals are kept, so that a trial is undone even if its state folder is lost.
+//! Where second copies of open journals are stored, so that a trial is undone even if its state folder is lost.
 //!
-//! The place depends on the host and the user only, and not on which state folder a trial was made with: so a recovery at
-//! boot, and any later command, finds it.
+//! The location depends only on the host and the user, not on the trial's state folder: so a recovery at boot, and any later
+//! command, finds it.
 
 use crate::error::TuneError;
 use crate::journal;

@@ -1,4 +1,4 @@
-//! The state folder: where journals are, unless something else is asked for, and what lies in it.
+//! The state folder: the default location of journals, and its contents.
 
 use crate::error::TuneError;
 use crate::journal;
@@ -8,7 +8,7 @@ use crate::store::{Store, StoreSection, journals};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where state is kept unless something else is asked for.
+/// The default state folder.
 const STATE: &str = "/var/lib/sysdyno";
 
 /// The folder of the journals.
@@ -17,7 +17,7 @@ pub struct StateFolder {
     path: PathBuf,
 }
 
-/// What lies in `open/`.
+/// The contents of `open/`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
     /// Trials whose guardian lives.

@@ -1,4 +1,4 @@
-//! What is being tried, and what was.
+//! The open trial, and past trials.
 
 use crate::error::TuneError;
 use crate::journal::{self, Intent, Phase, Transaction, UndoOutcome};

@@ -1,7 +1,7 @@
-//! A folder of journals with its three sections and its lock: the state folder, and that of second copies.
+//! A folder of journals with its three sections and its lock: the state folder, and the folder of second copies.
 //!
-//! Two kinds of locks, both released by the kernel when their holder dies. `lock` is held while settings are written. A
-//! guardian holds its journal's own lock for as long as it lives: a journal in `open/` that is not locked has no guardian.
+//! There are two kinds of locks; the kernel releases both when their holder dies. `lock` is held while settings are written.
+//! A guardian holds its journal's own lock as long as it lives: an unlocked journal in `open/` has no guardian.
 
 use crate::error::TuneError;
 use crate::folder::HeldFolder;
@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often a lock that is held is asked for again.
+/// How often to retry a lock that is held.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// How long commands wait for a lock.

@@ -1,4 +1,4 @@
-//! Tells people what a process without a terminal has done: the system log, and the terminal where the trial was made.
+//! Reports what a process without a terminal has done: to the system log, and to the terminal where the trial was started.
 
 use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;

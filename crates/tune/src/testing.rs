@@ -1,4 +1,4 @@
-//! What tests of this crate stand on: a tree with settings, a state folder, guardians that only take notes.
+//! The basis of this crate's tests: a tree with settings, a state folder, guardians that only take notes.
 
 use crate::apply::{ArmGuardian, Armed, GuardOrder, Now, TrialOrder};
 use crate::journal::JournalFile;

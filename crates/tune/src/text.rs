@@ -1,4 +1,4 @@
-//! Texts of settings: on one line, and when two of them mean the same.
+//! Texts of settings: how to put one on one line, and when two of them mean the same.
 
 /// Whether two texts of a setting mean the same: blanks and line ends do not count, and of words that are offered only
 /// the one in brackets does.

@@ -1,9 +1,9 @@
-//! One connection alone, before anything else: what a server takes for a request when it has nothing else to do.
+//! One connection alone, before anything else: how long the server takes for a request when it has nothing else to do.
 //!
-//! An objective below that cannot be met at any rate. Trials at ever lower rates would show the same, one after the other.
+//! No rate can meet an objective below that. Trials at ever lower rates would only show the same again.
 //!
-//! Something that hits one trial moves its tail, and hardly its median. So a median beyond the limit decides at once, since the
-//! percentile is above it; a percentile alone is repeated, and the median of the trials decides.
+//! A disturbance of one trial moves its tail but hardly its median. A median beyond the limit therefore decides at once,
+//! because the percentile is above it; a percentile alone is repeated, and the median of the trials decides.
 
 use crate::outcome::{Judgement, TrialOutcome};
 use sysdyno_record::load::TrialPurpose;
@@ -24,7 +24,7 @@ pub(crate) enum Alone {
     TooSlow(f64),
 }
 
-/// What one connection alone shows of a search's objective.
+/// What one connection alone reveals about a search's objective.
 pub(crate) fn alone(plan: &RunPlan, outcomes: &[TrialOutcome]) -> Alone {
     // Streams of one connection are several requests at a time.
     if plan.load.streams() > 1 {

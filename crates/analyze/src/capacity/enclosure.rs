@@ -1,4 +1,4 @@
-//! Between which rates the capacity lies, by passes and fails alone.
+//! The range of rates that contains the capacity, from passes and fails alone.
 //!
 //! The share of fails is made non-decreasing in the rate (isotonic regression), so that one disturbed trial far below
 //! the end does not decide. The lower end is the greatest rate up to which no trial failed, the upper end the least from

@@ -49,7 +49,7 @@ pub fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     }
 }
 
-/// What a search saw that was stopped before its end: the greatest rate that met the objective and the least that did not.
+/// The result of an interrupted search: the greatest rate that met the objective and the least that did not.
 ///
 /// Short trials flatter a server, and those that would have contradicted them were not run: there is no estimate.
 pub(crate) fn cut_short(capacity: &mut Capacity, outcomes: &[TrialOutcome]) {

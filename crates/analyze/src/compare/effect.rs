@@ -1,4 +1,4 @@
-//! From the values of two sides to an effect with its interval, and the word for it.
+//! Turns the values of two sides into an effect with its interval, and picks the word for it.
 //!
 //! On logarithms, so that the effect is a ratio and swapping the sides mirrors it. With runs x of the one side and y of
 //! the other:
@@ -22,9 +22,9 @@ use sysdyno_stats::verdict::{Intervals, compare, log_margin, qualify};
 
 /// Level of the interval that is shown.
 const WIDE: f64 = 0.95;
-/// Level of the interval that decides whether it is the same.
+/// Level of the interval that decides whether the sides are the same.
 const NARROW: f64 = 0.90;
-/// Adjusted p from which on sides are not told apart.
+/// Adjusted p from which on sides cannot be told apart.
 pub(super) const ALPHA: f64 = 0.05;
 
 /// Why a difference between runs that were not interleaved proves no cause.

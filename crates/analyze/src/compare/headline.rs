@@ -1,4 +1,4 @@
-//! What came of a comparison, in sentences.
+//! The result of a comparison, in sentences.
 
 use super::Side;
 use super::change::change;
@@ -8,12 +8,12 @@ use sysdyno_record::comparison::{
 };
 use sysdyno_record::effect::{Comparison, ComparisonVerdict};
 
-/// What is true of runs that were made one after the other.
+/// Caveat for runs that were made one after the other.
 pub(super) const NOT_INTERLEAVED_LIMIT: &str = "The runs were not interleaved, so the difference includes \
                                                 everything else that changed between them; `sysdyno try` can \
                                                 prove a cause";
 
-/// What is true of a side of one run.
+/// Caveat for a side with a single run.
 pub(super) const SINGLE_LIMIT: &str = "A single run shows how steady it was, but not how much runs vary; 4 \
                                        or more runs per side give a proper interval";
 
@@ -144,7 +144,7 @@ fn sentence(phrase: &str) -> String {
     first + letters.as_str()
 }
 
-/// What these numbers cannot say.
+/// The limits of these numbers.
 pub(super) fn limits(sides: &[Side], refused: &[bool]) -> Vec<String> {
     if sides.iter().zip(refused).skip(1).all(|(_, refused)| *refused) {
         return vec![

@@ -1,4 +1,4 @@
-//! The table of what is compared: which run has it, which way it gets better, and what counts as an effect.
+//! The table of compared metrics: which runs have one, which direction is better, and how large an effect must be to count.
 
 use super::profile::RunProfile;
 use crate::threshold::{HOUSE, Threshold};
@@ -12,9 +12,9 @@ use sysdyno_stats::order_statistics::COMPARED_TAIL_COUNT_MIN;
 /// A metric of a run that can be compared.
 #[derive(Debug)]
 pub struct ComparedMetric {
-    /// As it is typed.
+    /// The name that the user types.
     pub name: &'static str,
-    /// The words of a sentence.
+    /// The name used in sentences.
     pub title: &'static str,
     /// What it measures, in which runs.
     pub meaning: &'static str,
@@ -22,13 +22,13 @@ pub struct ComparedMetric {
     pub unit: &'static str,
     /// Which way it gets better.
     pub better: Better,
-    /// The smallest effect that matters unless it is said.
+    /// The smallest effect that matters, unless the user sets one.
     pub margin: Threshold,
-    /// How much runs of the same server are taken to differ where that was not measured.
+    /// The assumed deviation between runs of the same server if it was not measured.
     pub deviation: Threshold,
     /// Whether a run of this kind has it.
     applies: fn(&RunProfile) -> bool,
-    /// Whether it is known of each operation by itself.
+    /// Whether it is known for each operation.
     is_by_operation: bool,
     of: fn(&Subject) -> Result<RunValue, String>,
 }
@@ -72,7 +72,7 @@ const fn latency(
     }
 }
 
-/// What is compared; of those that two runs have, the first decides.
+/// The compared metrics; the first one that both runs have decides.
 pub const COMPARED_METRICS: &[ComparedMetric] = &[
     ComparedMetric {
         name: "capacity",
@@ -178,7 +178,7 @@ impl<'a> Subject<'a> {
             .ok_or_else(|| "a run does not have this operation".to_owned())
     }
 
-    /// The latency that a user feels.
+    /// The latency that a user experiences.
     fn latency(&self) -> &'a LatencySummary {
         match self.operation {
             Some(operation) => &operation.latency,

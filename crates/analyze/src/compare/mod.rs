@@ -1,4 +1,4 @@
-//! Runs side by side: may they be compared, and what can honestly be said of their difference.
+//! Compares runs: may they be compared, and what can honestly be said about their difference?
 //!
 //! The unit of replication is the run: one number per metric and run. What lies within a run (seconds, requests, the
 //! trials of a search) is no repetition, since all of it shares the same start of the server; taking it for one makes
@@ -46,28 +46,28 @@ const MACHINE_DIFFERENCES_MAX: usize = 50;
 /// The letter of the last side that has one of its own.
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Most sides that are compared: each has a letter.
+/// Maximum number of sides: each has a letter.
 pub const SIDES_MAX: usize = LETTERS.len();
 
 /// One side of a comparison: runs that repeat each other.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// What was typed. Untrusted.
+    /// The user's input. Untrusted.
     pub name: String,
     /// Its runs; at least one.
     pub runs: Vec<RunProfile>,
 }
 
-/// What is asked of a comparison.
+/// The options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// The smallest effect that matters; `None`: that of each metric.
+    /// The smallest effect that matters; `None`: each metric's own.
     pub margin_ratio: Option<f64>,
     /// Names of the metrics that count, the one that decides first; empty: all.
     pub metrics: Vec<String>,
     /// Names or ids of gates that do not refuse.
     pub allowed: Vec<String>,
-    /// What the hosts are for, which ranks their differences.
+    /// The purpose of the hosts, by which their differences are ranked.
     pub workload: HostUse,
 }
 
@@ -84,7 +84,7 @@ pub fn compare(mut sides: Vec<Side>, options: &CompareOptions) -> RunsComparison
     RunsComparison { machines, ..concluded(shown, gates, operations, headline::limits(sides, &refused)) }
 }
 
-/// Which sides are refused: what is wrong with the first one is wrong with every comparison.
+/// Which sides are refused: a refusal of the first side affects every comparison.
 fn refused(gates: &[GateOutcome], sides_count: usize) -> Vec<bool> {
     let is_refused =
         |side: usize| gates.iter().any(|gate| gate.side == side && gate.severity == Severity::Refused);
@@ -115,7 +115,7 @@ fn concluded(
     }
 }
 
-/// Takes back that the runs were not interleaved, of runs that were measured in balanced order.
+/// Removes the remark that runs were not interleaved from runs that were measured in balanced order.
 pub(crate) fn interleave(comparison: &mut RunsComparison) {
     let metrics = comparison.operations.iter_mut().flat_map(|operation| &mut operation.metrics);
     let effects = metrics.flat_map(|metric| &mut metric.effects).map(|effect| &mut effect.verdict);

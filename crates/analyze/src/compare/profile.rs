@@ -1,4 +1,4 @@
-//! A run as comparisons see it: what was sent, what came back, on which host, among what else.
+//! A run as a comparison sees it: the load, the responses, the host, and whatever else ran there.
 
 use crate::examined::{Examined, Sorted};
 use crate::readings::{CpuShare, ratio, sum_known};
@@ -16,7 +16,7 @@ use sysdyno_record::profile::Profile;
 use sysdyno_record::units::WallNs;
 use sysdyno_record::view::RunView;
 
-/// What a comparison needs of one run; small beside the run.
+/// The parts of one run that a comparison needs; small compared with the run.
 #[derive(Clone, Debug)]
 pub struct RunProfile {
     /// Name of the run.
@@ -29,11 +29,11 @@ pub struct RunProfile {
     pub facts: HostFacts,
     /// The load of the shown trial, with the rate that it really had.
     pub load: LoadPlan,
-    /// How capacity was looked for; `None`: it was not.
+    /// How the capacity was searched for; `None`: there was no search.
     pub search: Option<RunPlan>,
     /// Call stacks of its load; `None`: it was not profiled, or nobody asked.
     pub stacks: Option<Profile>,
-    /// What sentences call it.
+    /// Its name in sentences.
     pub(super) label: String,
     pub(super) version: String,
     pub(super) is_whole: bool,
@@ -43,7 +43,7 @@ pub struct RunProfile {
     pub(crate) cpus: Vec<CpuShare>,
 }
 
-/// What came back.
+/// The responses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     /// Bodies that the trials learnt, each once.

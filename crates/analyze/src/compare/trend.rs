@@ -1,12 +1,12 @@
-//! Runs as a series in time: where did the level change?
+//! Runs as a series in time: when did the level change?
 //!
 //! One number per run, in order of time. The series is split where the energy distance between both parts is greatest
 //! (`stats::change_point`), if a permutation test of the order finds such a split rare, and each part again in the same
 //! way. A change is then the difference of the levels before and after, by the method of [`super::effect`] with Welch's
 //! test beside it. A change point says when, not why; what proves a cause is an experiment with the two versions.
 //!
-//! Limits: runs must be alike in everything that [`super::COMPARABILITY`] looks at, those that are not are left out; a
-//! slow drift is found as one or several changes.
+//! Limits: runs must be alike in everything that [`super::COMPARABILITY`] checks, and the ones that differ are left out; a
+//! slow drift is reported as one or several changes.
 
 use super::effect::{Found, effect};
 use super::gate::Allowed;
@@ -25,15 +25,15 @@ use sysdyno_stats::t_test::welch;
 /// A split is a change if permutations find one at least as good with no more than this probability.
 pub(super) const CHANGE_P: Threshold =
     Threshold::new("probability of as good a split if the order did not matter", 0.01, "ratio", HOUSE);
-/// Fewest runs at a level.
+/// Minimum number of runs at a level.
 const LEVEL_RUNS_MIN: usize = 3;
 /// Permutations of a test; the least p is one in a thousand.
 const PERMUTATIONS: u32 = 999;
 /// Seed of the permutations: the same runs give the same answer.
 const SEED: u64 = 0x0074_7265_6e64;
-/// Newest runs that are tried as the one to compare with.
+/// Number of newest runs that are tried as the baseline.
 const BASELINES_MAX: usize = 40;
-/// Most runs that are taken.
+/// Maximum number of runs used.
 pub const TREND_RUNS_MAX: usize = 200;
 
 /// Looks at runs in the order of time, each compared by the gates with one of them; those that are refused are left out.

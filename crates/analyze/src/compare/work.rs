@@ -1,8 +1,8 @@
-//! Records of work side by side: the time that their commands take, or where a service counts operations, how many there
-//! were per second and what they cost.
+//! Compares records of work: the time that their commands take or, where a service counts operations, the operations per
+//! second and their cost.
 //!
-//! As with runs under load, a record gives one number per command, and intervals come from how the records of a side
-//! differ among themselves. A record in which nothing succeeded, or that was cut short, may not be compared.
+//! As with runs under load, each record gives one number per command, and intervals come from the differences among the
+//! records of a side. A record in which nothing succeeded, or that was cut short, cannot be compared.
 
 use super::adjust;
 use super::gate::sound::INVALID_RUN;
@@ -25,9 +25,9 @@ pub struct WorkProfile {
     pub started_unix_ns: WallNs,
     /// What it did, in words. Untrusted.
     pub described: String,
-    /// What came of it.
+    /// Its result.
     pub summary: WorkSummary,
-    /// Whether it came to its end.
+    /// Whether it ran to completion.
     pub is_whole: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct WorkSide {
     pub runs: Vec<WorkProfile>,
 }
 
-/// What is asked of a comparison of work.
+/// The options of a comparison of work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkCompareOptions<'a> {
     /// The metric that decides; `None`: the most usual one.

@@ -1,4 +1,4 @@
-//! The first sentence of an experiment: which variant is best by the metric that decides, and what that leaves open.
+//! The first sentence of an experiment: which variant is best by the deciding metric, and what remains open.
 
 use crate::format;
 use sysdyno_record::comparison::{ComparedSide, MetricComparison, RunsComparison};

@@ -1,11 +1,11 @@
-//! An experiment: which trial is next, how long the rest takes, and what came of it.
+//! An experiment: the next trial, the time that remains, and the result.
 //!
-//! Two blocks belong together: the second has the order of the first from behind, so that every variant stands as early as
-//! late and a linear drift of the host cancels. Which order that is, is drawn for every two blocks; the comparison is that
-//! of `compare` with its variants as sides, and without the remark that the runs were not interleaved.
+//! Blocks come in twos: the second repeats the order of the first in reverse, so that every variant runs as early as late
+//! and a linear drift of the host cancels out. The order is drawn at random for every two blocks. The comparison is that of
+//! `compare`, with the variants as sides and without the remark that the runs were not interleaved.
 //!
-//! A trial whose run is INVALID since it was disturbed is made once more, when the others of its block are made. That is
-//! settled by how steady it was and by what others did on the host, and not by how good it was: it favours no variant.
+//! A trial whose run is INVALID because of a disturbance is repeated once, after the other trials of its block. Steadiness
+//! and other activity on the host decide that, never how good the result was, so no variant is favored.
 
 mod best;
 mod shown;

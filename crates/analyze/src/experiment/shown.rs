@@ -1,4 +1,4 @@
-//! What the report shows of a variant: its changes, what was found in its runs, its CPUs, its trials.
+//! What the report shows about a variant: its changes, the findings of its runs, its CPUs, and its trials.
 
 use crate::compare::{RunProfile, WorkProfile};
 use crate::format;

@@ -1,5 +1,5 @@
-//! Names that are drawn by chance, made the same on both hosts: those of interrupts, and of an interface or disk that
-//! is the only one of its kind that the other host lacks.
+//! Aligns names that are assigned by chance, so that they are equal on both hosts: names of interrupts, and the name of an
+//! interface or disk that is the only one of its kind missing on the other host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use sysdyno_record::facts::{Fact, HostFacts};

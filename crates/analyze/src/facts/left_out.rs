@@ -1,4 +1,5 @@
-//! Facts that differ between two looks at the same host, or that another fact tells already.
+//! Facts to leave out of a comparison: those that differ between two readings of the same host, and those implied by
+//! another fact.
 
 use super::pattern;
 

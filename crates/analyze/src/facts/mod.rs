@@ -1,8 +1,8 @@
-//! What differs between two hosts, in the order in which it is likely to matter to a workload.
+//! Lists the differences between two hosts, the ones most likely to matter to a workload first.
 //!
-//! Facts are compared by name, once names that are drawn by chance are aligned (`aligned`). An object (interface, disk,
-//! file system, interrupt) that only one host has is one difference, not one for each of its facts. What no rule knows
-//! comes last; nothing is dropped but what says nothing ([`LEFT_OUT`]), and that is counted.
+//! Facts are compared by name, after names that are assigned by chance have been aligned (`aligned`). An object (interface,
+//! disk, file system, interrupt) that only one host has counts as one difference, however many facts it has. Facts without
+//! a rule come last. Only meaningless facts are dropped ([`LEFT_OUT`]), and they are counted.
 
 mod aligned;
 mod left_out;

@@ -1,4 +1,4 @@
-//! Patterns for names of facts: `*` stands for any characters, points included; all else for itself.
+//! Patterns for fact names: `*` matches any characters, dots included; everything else matches itself.
 
 /// Whether a name is meant by a pattern. Takes at most pattern times name steps, whatever they hold.
 pub fn matches(pattern: &str, name: &str) -> bool {

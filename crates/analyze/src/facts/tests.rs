@@ -1,4 +1,4 @@
-//! Comparison of hosts, and the tables that it works by.
+//! Tests of the comparison of two hosts, and of the tables behind it.
 
 use super::*;
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use crate::format;
 use sysdyno_record::units::{Bytes, RateHz};
 
-/// What a metric is measured in.
+/// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// A length of time. Unit: nanoseconds.

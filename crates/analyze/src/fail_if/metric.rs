@@ -119,7 +119,7 @@ const fn metric(
     Metric { name, meaning, dimension, needs_search: false, of }
 }
 
-/// What can be checked besides latencies.
+/// Metrics that can be checked besides latencies.
 pub const METRICS: &[Metric] = &[
     metric("errors", "share of sent requests that failed or timed out", Dimension::Share, |analysis| {
         share(analysis, analysis.counts.failed.saturating_add(analysis.counts.timed_out))

@@ -98,13 +98,13 @@ pub enum FailIfError {
     /// There is no operator in it.
     #[error("cannot read check '{text}': it has no '>', '>=', '<', or '<='\nhint: {}", Hint)]
     Operator {
-        /// What was typed, shortened.
+        /// The user's input, shortened.
         text: String,
     },
     /// What stands before the operator is not a metric.
     #[error("cannot read check '{text}': '{token}' is not a metric\nhint: {}", Hint)]
     Metric {
-        /// What was typed, shortened.
+        /// The user's input, shortened.
         text: String,
         /// The part that is not understood.
         token: String,
@@ -112,7 +112,7 @@ pub enum FailIfError {
     /// What stands behind the operator is not a limit of this metric.
     #[error("cannot read check '{text}': '{token}' is not a limit: {expected}\nhint: {}", Hint)]
     Limit {
-        /// What was typed, shortened.
+        /// The user's input, shortened.
         text: String,
         /// The part that is not understood.
         token: String,
@@ -121,7 +121,7 @@ pub enum FailIfError {
     },
 }
 
-/// What can be typed, in two sentences.
+/// The accepted input, in two sentences.
 struct Hint;
 
 impl fmt::Display for Hint {
@@ -167,7 +167,7 @@ impl FromStr for FailIf {
     }
 }
 
-/// What is repeated of a text: bounded, without control characters.
+/// A text as it is quoted: bounded, without control characters.
 fn shorten(text: &str) -> String {
     crate::format::name(text)
 }

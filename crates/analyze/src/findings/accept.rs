@@ -4,8 +4,8 @@
 //! `include/net/sock.h`). The limit is the smaller of the argument of `listen` and `net.core.somaxconn` at that moment, so
 //! that a changed setting has no effect before the next `listen`.
 //!
-//! The kernel counts the drops of all listeners of a network namespace together. Drops that no request of this load can have
-//! met, while the queue was never seen full, are those of another server.
+//! The kernel counts the drops of all listeners of a network namespace together. If no request of this load can have met
+//! the drops, and the queue was never seen full, they belong to another server.
 
 use super::effect;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};

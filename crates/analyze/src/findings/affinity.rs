@@ -1,4 +1,4 @@
-//! A server that may use only some of the CPUs, and has filled those.
+//! A server that may use only some of the CPUs and has saturated them.
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, name, percent};

@@ -1,8 +1,10 @@
-//! Requests that wait for somebody else: an address that nobody could look into, or a tier that holds them and shows no reason.
+//! Requests that wait for another service: an address that could not be looked into, or a tier that holds them for no
+//! visible reason.
 //!
-//! What the kernel saw at the connections comes first, since it holds for event loops as well; where it was not seen, threads
-//! that wait for a connection are counted. The time inside a tier is without what it asked others and what its threads were
-//! seen at, so that the last tier of the way has what is left, and the ones before it only pass it on.
+//! The kernel's view of the connections comes first, because it also works for event loops; where it is missing, threads
+//! that wait for a connection are counted. The time inside a tier excludes what the tier asked of others and what its
+//! threads were seen waiting for. The remainder therefore belongs to the last tier of the path; the tiers before it only
+//! pass it on.
 
 use super::waits::{self, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

@@ -1,4 +1,4 @@
-//! What happens in the seconds in which the server stalls, and at no other time.
+//! Finds events that happen in the seconds in which the server stalls, and in no others.
 
 use super::stalls::{STALLS, Stalls};
 use super::{Case, ENGINE, Examination, Place, Rule, Scene, evidence, excluded, seen_in};

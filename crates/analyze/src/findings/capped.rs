@@ -1,7 +1,9 @@
-//! A limit on the number of connections that a server serves at a time: those beyond it wait to be accepted, or are closed.
+//! A limit on the number of connections that a server serves at a time: connections beyond it wait to be accepted, or are
+//! closed.
 //!
-//! Event loops keep thousands of connections; one that stands still at a number below what the load opens has been told to
-//! (`worker_connections`, memcached's `-c`, `server.max-connections`). Servers with a worker for each connection are `F04`'s. Where connections come and go, the descriptors of the server stand still instead.
+//! Event loops handle thousands of connections; if one stays at a number below what the load opens, it was configured to
+//! (`worker_connections`, memcached's `-c`, `server.max-connections`). Servers with one worker per connection are `F04`'s.
+//! With short-lived connections, the server's descriptors stay at a constant number instead.
 
 use super::waits::cpus_left;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

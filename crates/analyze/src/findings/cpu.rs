@@ -1,4 +1,4 @@
-//! CPU as the limit: all of it, or one thread's worth of it.
+//! CPU as the bottleneck: all CPUs, or the one CPU that a single thread can use.
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, list, name, percent};

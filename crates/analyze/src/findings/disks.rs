@@ -1,7 +1,7 @@
-//! Disks as the limit, by what the device itself says.
+//! Disks as the bottleneck, according to the device itself.
 //!
-//! A busy disk may be busy for a neighbor. So only what is read of the server itself confirms it: where its threads wait, and the
-//! time that its control group lost to input and output.
+//! A disk may be busy for a neighbor. So only readings of the server itself confirm it: where its threads wait, and the
+//! time that its control group lost to I/O.
 
 use super::memory::DISK_WAITS;
 use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};

@@ -1,9 +1,9 @@
-//! What the user noticed, and how much of it a mechanism can have done.
+//! What the user noticed, and how much of it a mechanism can have caused.
 //!
-//! A counter that moved is no explanation by itself: one repeated SYN does not make a tenth of the responses slow, and a busy
-//! CPU does not make a server answer with errors. Each rule says how far its mechanism reaches ([`Reach`]), and the judge holds
-//! that against the size of what the user noticed ([`NoticedEffect::explained_by`]). What explains less than [`EXPLAINED`] of it is
-//! at most *possible*.
+//! A counter that moved explains nothing by itself: one retransmitted SYN does not make a tenth of the responses slow, and
+//! a busy CPU does not make a server return errors. Each rule states how far its mechanism reaches ([`Reach`]), and the
+//! judge compares that with the size of what the user noticed ([`NoticedEffect::explained_by`]). A mechanism that explains
+//! less than [`EXPLAINED`] of it is at most *possible*.
 
 use super::{ENGINE, GROWTH, Scene, evidence};
 use crate::format::{duration, percent, rate};
@@ -23,7 +23,7 @@ pub(super) const EXPLAINED: Threshold = Threshold::new(
     HOUSE,
 );
 
-/// Fewer events than this are an accident.
+/// Fewer events than this are chance.
 pub(super) const EVENTS: Threshold =
     Threshold::new("events that a bottleneck needs, to be more than possible", 5.0, "count", HOUSE);
 
@@ -33,11 +33,11 @@ pub(super) const FAILED_FIRST: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
-/// Failures that are an effect where nothing else is. Unit: ratio.
+/// Share of failures that counts as an effect if there is no other. Unit: ratio.
 const FAILED_AT_ALL: f64 = 0.001;
 /// Arrivals completed in step, below which completions fell behind. Unit: ratio.
 const IN_STEP: f64 = 0.99;
-/// Slow responses that are an effect, where they are too few for a percentile. Unit: ratio.
+/// Share of slow responses that counts as an effect if there are too few for a percentile. Unit: ratio.
 const SLOW_AT_ALL: f64 = 0.01;
 /// The same. Unit: count.
 const SLOW_COUNT_MIN: f64 = 3.0;
@@ -59,9 +59,9 @@ enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct NoticedEffect {
     kind: Kind,
-    /// Requests, or connects, that it happened to.
+    /// Number of affected requests or connects.
     touched: f64,
-    /// By how much the slow ones were too slow, as far as that is known. Unit: nanoseconds.
+    /// By how much the slow ones were too slow, if known. Unit: nanoseconds.
     excess_ns: f64,
     pub(super) evidence: Evidence,
 }
@@ -69,11 +69,11 @@ pub(super) struct NoticedEffect {
 /// How far a mechanism reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reach {
-    /// Failed and timed-out requests that it can have made.
+    /// Failed and timed-out requests that it can have caused.
     pub(super) failures: f64,
     /// What it can have done to slow ones.
     pub(super) slow: Slow,
-    /// How many times it was seen at all; `None`: it is not a number of events.
+    /// How often it was seen at all; `None`: it is not counted in events.
     pub(super) events: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Reach {
 pub(crate) enum Slow {
     /// A share of what made them slow: all of it where a resource was used up.
     Share(f64),
-    /// It delayed so many of them, each by so much at most.
+    /// It delayed this many of them, each by at most this long.
     Delayed { count: f64, most_ns: f64 },
 }
 
@@ -158,7 +158,7 @@ impl NoticedEffect {
         part.unwrap_or(0.0).clamp(0.0, 1.0)
     }
 
-    /// What it happened to, as a noun.
+    /// The affected objects, as a noun.
     pub(super) fn noun(&self) -> &'static str {
         match self.kind {
             Kind::Failures => "the failed requests",

@@ -1,4 +1,4 @@
-//! What error pages say: applications name the cause there that stops them.
+//! The text of error pages: applications often name there the cause of the failure.
 
 use super::logs::known::{self, OF_RESPONSES, OF_SERVERS};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence};

@@ -1,4 +1,4 @@
-//! Errors that a proxy answers with because of what is behind it: 502 and 504.
+//! Errors that a proxy returns because of its backend: 502 and 504.
 
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, seen_in};
 use crate::format::{counted, name, percent};

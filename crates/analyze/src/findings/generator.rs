@@ -1,4 +1,4 @@
-//! The load generator as the limit: then nothing is known about the server's.
+//! The load generator as the bottleneck: then nothing is known about the server's.
 
 use super::effect::Slow;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, tail_ns};

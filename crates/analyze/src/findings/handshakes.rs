@@ -1,4 +1,4 @@
-//! TLS handshakes as the work that fills the CPUs: each new connection costs as much as many requests.
+//! TLS handshakes that saturate the CPUs: each new connection costs as much as many requests.
 
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, percent, rate};

@@ -1,7 +1,8 @@
-//! Requests that the server has read, and holds: it does not compute, asks nobody, and has threads that wait for the next event.
+//! Requests that the server has read but holds back: it does not compute, waits for no other service, and has threads that
+//! wait for the next event.
 //!
-//! That is what delays on purpose look like (limits of rate, throttles, timers), and what is missed in an event loop. Against it
-//! speak threads that work or are blocked, and responses that the client does not take: these are other diagnoses.
+//! Deliberate delays (rate limits, throttles, timers) look like this, and so does an event loop that missed an event.
+//! Threads that work or are blocked, or responses that the client does not read, contradict it: these are other diagnoses.
 
 use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

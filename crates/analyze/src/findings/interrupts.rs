@@ -1,7 +1,7 @@
-//! The receive work of the network, where it lies on one CPU.
+//! Network receive work that is concentrated on one CPU.
 //!
-//! On loopback and virtual links a thread that sends does the receiver's work in its own time. Such a thread fills its CPU with
-//! interrupts, too, and is then the limit itself.
+//! On loopback and virtual links, the sending thread does the receiver's work in its own time. Such a thread fills its CPU
+//! with interrupts, too, and is then itself the bottleneck.
 
 use super::effect::waiting_in_sockets;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

@@ -1,4 +1,4 @@
-//! Limits of the host and of control groups that are counted up to: files, tasks, space, memory.
+//! Counted limits of the host and of control groups: files, tasks, space, memory.
 
 use super::disks::OWN_IO_PRESSURE;
 use super::memory::{DISK_WAITS, MAJOR_FAULTS, OWN_FAULTS, OWN_PRESSURE, PRESSURE, REFAULTS};

@@ -1,5 +1,5 @@
-//! What readings show by themselves while a host is watched and no load is sent by us: the mechanisms of rules, without an effect
-//! on requests. That something is seen does not mean that anybody waits for it.
+//! Bottlenecks that readings show on a watched host while we send no load: the mechanisms of rules, without an effect on
+//! requests. Seeing one does not mean that anybody waits for it.
 
 use super::{Examination, RULES, Rule};
 use crate::format::counted;

@@ -1,4 +1,4 @@
-//! Packets that are lost on the way: each costs a response the time until it is sent again.
+//! Packets lost on the way: each delays a response until it is retransmitted.
 
 use super::effect::{Slow, slower_than};
 use super::retransmit::lost_share;

@@ -1,7 +1,7 @@
-//! Memory as the limit: the host reclaims, swaps, or reads again what it just dropped, or kills a process.
+//! Memory as the bottleneck: the host reclaims, swaps, rereads what it just dropped, or kills a process.
 //!
-//! The counters of memory are the whole host's, and a neighbour may have moved them. So only what is read of the server
-//! itself confirms such a limit: where its threads wait, and what its control group counts.
+//! The memory counters are those of the whole host, and a neighbor may have moved them. So only readings of the server
+//! itself confirm this bottleneck: where its threads wait, and what its control group counts.
 
 use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};
 use super::{Examination, Place, Rule};

@@ -1,4 +1,5 @@
-//! Time that memory management takes from the server: a soft limit, huge pages that have to be made, a cache that was emptied.
+//! Time that the server loses to memory management: a soft limit, huge pages that must be assembled, a cache that was
+//! emptied.
 
 use super::disks::OWN_IO_PRESSURE;
 use super::memory::{DISK_WAITS, OWN_FAULTS, OWN_PRESSURE};

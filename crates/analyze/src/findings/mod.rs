@@ -1,16 +1,16 @@
-//! What stops the server: one [`Rule`] per known limit, each an argument that can be contradicted.
+//! Finds the bottleneck: one [`Rule`] per known bottleneck, each an argument that can be contradicted.
 //!
-//! The rules of evidence are in one place (function `confidence`) and no rule can bend them: a conclusion is *likely* only with the
-//! counter of its mechanism and an independent signal; *possible* with the mechanism alone; *excluded* when the counters
-//! contradict it. Without any of these there is no finding: what could not be read is neither present nor excluded. Counters
-//! correlate, so nothing here is *confirmed*: only an experiment does that. Every piece of evidence names its source and its
-//! seconds.
+//! The rules of evidence are in one place (function `confidence`), and no rule can bend them: a conclusion is *likely* only
+//! with the counter of its mechanism and an independent signal; *possible* with the mechanism alone; *excluded* when the
+//! counters contradict it. Without any of these there is no finding: if a reading is missing, the bottleneck is neither
+//! present nor excluded. Counters only correlate, so no finding is *confirmed*: only an experiment can do that. Every piece
+//! of evidence names its source and its seconds.
 //!
-//! What the user noticed is looked for in one place, too ([`effect`]): a mechanism that cannot account for at least half of it is no
-//! more than possible, however often its counter moved.
+//! What the user noticed is determined in one place, too ([`effect`]): a mechanism that cannot account for at least half of
+//! it is at most possible, however often its counter moved.
 //!
-//! [`RULES`] is the list of all rules; its order breaks ties between equally certain findings. Rules whose readings show the limit by
-//! themselves are data ([`Signs`]).
+//! [`RULES`] lists all rules; its order breaks ties between equally certain findings. Rules whose readings show the
+//! bottleneck directly are data ([`Signs`]).
 
 mod accept;
 mod affinity;
@@ -68,7 +68,7 @@ use sysdyno_record::load::LatencyKind;
 use sysdyno_record::plan::Objective;
 pub(crate) use unchecked::unchecked;
 
-/// What the rules look at: the trials of a run, and which of them shows the limit.
+/// The input of the rules: the trials of a run, and the one that shows the bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The trial at or just above the capacity; the only one of `load`.
@@ -79,13 +79,13 @@ pub struct Scene<'a> {
     pub trials: &'a [TrialView<'a>],
     /// Their verdicts, in the same order.
     pub verdicts: &'a [Verdict],
-    /// What a rate must meet; `None` for `load`.
+    /// The objective that a rate must meet; `None` for `load`.
     pub objective: Option<&'a Objective>,
     /// Whether the number of connections, not the server, ended the search.
     pub is_connection_limited: bool,
 }
 
-/// One known limit.
+/// One known bottleneck.
 #[derive(Debug)]
 pub struct Rule {
     /// Its number, e.g. `T01`.
@@ -94,15 +94,15 @@ pub struct Rule {
     pub name: &'static str,
     /// What it means, in a sentence.
     pub meaning: &'static str,
-    /// The limits that it uses beside those of its signs.
+    /// The thresholds that it uses besides those of its signs.
     pub(crate) thresholds: &'static [Threshold],
     /// Where it happens.
     pub(crate) place: Place,
-    /// Columns of the server's host without which nothing can be said either way.
+    /// Columns of the server's host that the rule needs to reach any conclusion.
     pub(crate) needs: &'static [Quantity],
-    /// What could be changed, in a sentence.
+    /// The remedy, in a sentence.
     pub remedy: &'static str,
-    /// What would show that the finding is wrong, in a sentence.
+    /// An observation that would prove the finding wrong, in a sentence.
     pub counterfactual: &'static str,
     /// How its evidence is collected.
     pub(crate) examine: Examination,
@@ -111,22 +111,22 @@ pub struct Rule {
 /// How the evidence of a rule is collected.
 #[derive(Debug)]
 pub(crate) enum Examination {
-    /// By a function of its own; `None` if nothing could be seen either way.
+    /// By the rule's own function; `None` if the readings allow no conclusion.
     By(for<'a> fn(&Scene<'a>) -> Option<Case<'a>>),
-    /// By readings that show it by themselves.
+    /// By readings that show the bottleneck directly.
     Signs(&'static Signs),
 }
 
 /// Where the mechanism of a rule is at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// On the server's host, which is named where there are two.
+    /// On the server's host, which is named if there are two hosts.
     Server,
     /// In the generator, or between the hosts.
     Elsewhere,
 }
 
-/// What a rule has to say: a conclusion and all that speaks for and against it, but the effect, which is the judge's.
+/// A rule's conclusion, with all evidence for and against it except the effect, which the judge adds.
 #[derive(Clone, Debug)]
 pub(crate) struct Case<'a> {
     pub(crate) title: String,
@@ -135,7 +135,7 @@ pub(crate) struct Case<'a> {
     pub(crate) remedy: Option<String>,
     /// How far the mechanism reaches in the trial that shows it.
     pub(crate) reach: Reach,
-    /// That trial, where it is not the focus.
+    /// The trial that shows the mechanism, if it is not the focus.
     pub(crate) shown_by: Option<TrialView<'a>>,
 }
 
@@ -222,13 +222,13 @@ pub static RULES: &[&Rule] = &[
     &stalls::STALLED,
 ];
 
-/// The limits that the judge uses with every rule.
+/// The thresholds that the judge uses with every rule.
 pub const OF_ALL: &[Threshold] = &[effect::EXPLAINED, effect::FAILED_FIRST, effect::EVENTS];
 
-/// Up to this multiple of the rate that shows the limit, a trial shows what gives out next.
+/// Up to this multiple of the rate that shows the bottleneck, a trial shows what gives out next.
 const BEYOND_RATIO: f64 = 2.0;
 
-/// What all rules conclude: most certain first, then what the user noticed; excluded ones last.
+/// The conclusions of all rules: most certain first, then those that the user noticed; excluded ones last.
 ///
 /// A rate can miss its objective while nothing is full yet: where requests are few and long, some come at the same time. Then
 /// the next trials beyond it say what gives out, as far as that is the server's.
@@ -352,7 +352,7 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     explained
 }
 
-/// What nobody noticed stops nobody: the case is turned into why not. A closed loop notices whatever makes it slower.
+/// A mechanism that nobody noticed is no bottleneck: the case is excluded. A closed loop notices whatever makes it slower.
 fn unnoticed(case: &mut Case, focus: &TrialView) -> Option<f64> {
     let tail =
         tail_ns(focus, focus.felt_kind()).map_or(String::new(), |ns| format!(" (p99 {})", duration(ns)));
@@ -365,7 +365,7 @@ fn unnoticed(case: &mut Case, focus: &TrialView) -> Option<f64> {
 }
 
 impl Rule {
-    /// The name of the host that a finding is about, where there are two.
+    /// The name of the host that a finding is about, if there are two.
     fn host(&self, scene: &Scene) -> Option<String> {
         let server = scene.focus.server.filter(|_| self.place == Place::Server)?;
         Some(name(&server.host.name))
@@ -408,7 +408,7 @@ pub(crate) fn seen_by_generator(view: &TrialView, column: &str, evidence: Eviden
     Evidence { column: view.server.is_none().then(|| column.to_owned()), ..evidence }
 }
 
-/// A case that only says why not.
+/// A case that only contradicts its rule.
 pub(crate) fn excluded<'a>(title: &str, against: Vec<Evidence>) -> Option<Case<'a>> {
     (!against.is_empty()).then(|| Case::new(title.to_owned(), against, Reach::default()))
 }

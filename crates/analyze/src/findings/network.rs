@@ -1,4 +1,4 @@
-//! The network link as the limit.
+//! The network link as the bottleneck.
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{bytes, name, percent, whole};

@@ -1,4 +1,4 @@
-//! Worker pool full: requests wait in the server's sockets while its workers wait for something that is not CPU.
+//! Worker pool full: requests wait in the server's sockets while its workers wait for something other than CPU.
 
 use super::effect::waiting_in_sockets;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

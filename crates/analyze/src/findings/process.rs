@@ -1,4 +1,4 @@
-//! Limits that the system sets to the server's processes: descriptors and CPU quota.
+//! Limits set by the system on the server's processes: descriptors and CPU quota.
 
 use super::effect::Slow;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

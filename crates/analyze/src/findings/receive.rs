@@ -1,4 +1,4 @@
-//! Packets that the server's host dropped or could not send, before any socket saw them.
+//! Packets that the server's host dropped, or failed to send, before they reached any socket.
 
 use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};
 use super::{Examination, Place, Rule};

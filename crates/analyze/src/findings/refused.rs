@@ -1,4 +1,4 @@
-//! A limit on the rate of requests: what is above it is refused or held back, however idle the server is.
+//! A rate limit on requests: the server refuses or delays requests above the limit, however idle it is.
 
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded};
 use crate::format::{counted, percent, rate};

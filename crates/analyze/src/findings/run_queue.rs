@@ -1,4 +1,4 @@
-//! A server that waits for a CPU although CPUs are idle: others go first, or its threads crowd on a few CPUs.
+//! A server that waits for a CPU although CPUs are idle: other tasks run first, or its threads crowd onto a few CPUs.
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{percent, rate};

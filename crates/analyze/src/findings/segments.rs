@@ -1,5 +1,5 @@
-//! TCP segments that reached the server's host and did not get further: a full queue of the socket, a broken checksum, or a
-//! segment that TCP took for an old one.
+//! TCP segments that reached the server's host but got no further: a full socket queue, a bad checksum, or a segment that
+//! TCP considered old.
 
 use super::receive::{SENT_AGAIN, TIMED_OUT};
 use super::signs::{LimitSign, Signs, Touch, Whose};

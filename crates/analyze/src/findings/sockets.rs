@@ -1,4 +1,4 @@
-//! What TCP itself ran out of: places for connections that begin or end, and memory for what they send.
+//! Resources that TCP itself ran out of: slots for connections that open or close, and memory for the data they send.
 
 use super::delayed_ack::{ELSEWHERE, IN_MODE, PER_RESPONSE, examine};
 use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};

@@ -1,8 +1,10 @@
-//! Responses that are slow in a few seconds only: the server stalls, and the question is what else happened in these seconds.
+//! Responses that are slow in only a few seconds: the server stalls, and the question is what else happened in those
+//! seconds.
 //!
-//! A second is a stall if its 99th percentile is far above that of the usual second ([`Stalls::of`]). What the kernel counted is
-//! compared between these seconds and all others (module `bursts`): a reading that is high in nearly all stalls, and low in nearly all
-//! other seconds, happens at the same time. That alone can be a consequence, so that it takes a second reading to confirm it.
+//! A second is a stall if its 99th percentile is far above that of a typical second ([`Stalls::of`]). The kernel's counters
+//! in these seconds are compared with those in all other seconds (module `bursts`): a reading that is high in nearly all
+//! stalls and low in nearly all other seconds coincides with the stalls. It may be a consequence rather than the cause, so
+//! a second reading has to confirm it.
 
 use super::effect::Slow;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence};

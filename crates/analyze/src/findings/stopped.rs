@@ -1,4 +1,5 @@
-//! Processes of the server that somebody stops: whatever requests they have, and whatever they would wait for, all wait for that.
+//! Processes of the server that somebody has stopped: all their requests wait until the processes continue, whatever else
+//! the requests would wait for.
 
 use super::effect::Slow;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in, tail_ns};

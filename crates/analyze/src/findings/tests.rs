@@ -1,4 +1,4 @@
-//! The rules: what confirms each, what excludes it, and that nothing is said without readings.
+//! Tests of the rules: what confirms each, what excludes it, and that without readings a rule stays silent.
 
 use super::*;
 use crate::corpus::*;

@@ -1,7 +1,8 @@
-//! Responses of two kinds, fast ones and slow ones with nothing between: hits and misses of a cache, or one slow backend of several.
+//! Responses of two kinds, fast and slow, with nothing in between: hits and misses of a cache, or one slow backend among
+//! several.
 //!
-//! Where the slow ones wait in a queue, their times spread out; a gap in the middle says that they do something else. What else makes
-//! such a gap, a packet sent again or an acknowledgement that is delayed, has rules of its own.
+//! If the slow ones waited in a queue, their times would spread out; a gap in the middle means that they do something else.
+//! Other causes of such a gap (a retransmitted packet, a delayed acknowledgement) have their own rules.
 
 use super::effect::{Slow, slow_connects};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence};

@@ -1,4 +1,4 @@
-//! Rules that are silent because what they look at could not be read: neither present nor excluded, and said by name.
+//! Lists the rules that stay silent because their readings are missing: their bottleneck is neither present nor excluded.
 
 use super::{RULES, Rule, Scene};
 use crate::format::name;

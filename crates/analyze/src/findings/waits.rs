@@ -1,8 +1,9 @@
-//! Requests that wait for something that is not CPU, in the tier where they do: a lock, a disk, a timer, somebody else.
+//! Requests that wait for something other than CPU (a lock, a disk, a timer, another service), in the tier where they wait.
 //!
-//! The census of threads says how many of them wait for what while they have a request, and Little's law makes times of that (`path`).
-//! A worker that waits keeps those waiting that stand in its queue, and those of the tiers before it: the time in these queues
-//! belongs to what the workers wait for. So the last tier that waits for nobody else has the cause, and the ones before it pass it on.
+//! The census of threads counts how many of them wait for what while they have a request; Little's law turns these counts
+//! into times (`path`). A worker that waits also delays the requests in its own queue and in the tiers before it, so the
+//! time in these queues belongs to whatever the workers wait for. The last tier that waits for no other tier therefore has
+//! the cause; the ones before it only pass it on.
 
 use super::effect::{NoticedEffect, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};

@@ -1,7 +1,7 @@
-//! A run as it is seen while it lasts: the seconds of the present trial, who uses the CPUs, what a search has tried, and how a
-//! comparison stands.
+//! A run in progress: the seconds of the current trial, who uses the CPUs, what a search has tried, and the state of a
+//! comparison.
 //!
-//! Nothing here decides anything: verdicts and conclusions are drawn from the whole record, when it is there.
+//! Nothing is decided here: verdicts and conclusions are drawn from the whole record once it is complete.
 
 mod frame;
 mod meter;
@@ -32,7 +32,7 @@ use sysdyno_record::units::{MonoNs, SpanNs};
 /// keep within its budget, for what is read every four.
 const NOW: [SpanNs; 2] = [SpanNs::from_millis(2_100), SpanNs::from_millis(8_500)];
 
-/// Most effects of a comparison that are kept.
+/// Maximum number of effects kept of a comparison.
 const EFFECTS_MAX: usize = 64;
 
 /// What whoever looks on has seen so far.

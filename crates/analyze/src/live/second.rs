@@ -1,4 +1,4 @@
-//! An interval of a load in the numbers that onlookers read: rates, and percentiles as far as the samples support them.
+//! One interval of a load in the numbers shown live: rates, and percentiles as far as the samples support them.
 
 use crate::verdict::is_generator_full;
 use sysdyno_record::load::{Interval, LatencyKind, LatencySet};

@@ -1,4 +1,4 @@
-//! A host while it is watched: the latest rows of its readings, who is watched, and what processes used.
+//! A host while it is watched: its latest rows of readings, the watched processes, and what each process used.
 
 use super::frame::frame;
 use super::now::Latest;
@@ -18,7 +18,7 @@ const ROWS_KEPT: usize = 16;
 /// Rows that findings look at.
 const FINDING_ROWS: usize = 10;
 
-/// Most processes in a frame.
+/// Maximum number of processes in a frame.
 const PROCESSES_MAX: usize = 32;
 
 /// CPU time of a process, as it was listed.
@@ -34,7 +34,7 @@ pub struct ListedProcess {
     pub command: String,
 }
 
-/// What is kept of a host between frames. It does not grow with time.
+/// The state of a host that is kept between frames. It does not grow with time.
 #[derive(Clone, Debug, Default)]
 pub struct HostWatch {
     series: Series,

@@ -1,4 +1,4 @@
-//! The way of a request: which processes the load reached, what these asked, and what each of these tiers did.
+//! The path of a request: which processes the load reached, which others they called, and what each of these tiers did.
 
 mod requests;
 

@@ -1,8 +1,8 @@
-//! What the kernel saw of requests at the connections of a tier, as parts of one request of the load.
+//! The kernel's view of requests at a tier's connections, as parts of one request of the load.
 //!
-//! Sums of times ÷ completed requests: the time in which connections had a request to be read, or one that was not answered yet.
-//! What is left of it after what the tier asked others is its own. Where more data came before an answer, it is not known
-//! whether that was the same request or another one (pipelining, HTTP/2): then the connection's time is known, but not
+//! Sums of times ÷ completed requests: the time in which connections had a request to read, or one not yet answered. The
+//! remainder after subtracting what the tier asked of others is the tier's own. If more data arrived before a response, it
+//! may belong to the same request or to another one (pipelining, HTTP/2): then the time of the connection is known, but not
 //! that of a request.
 
 use crate::readings::{Window, ratio};

@@ -1,5 +1,5 @@
-//! Pilot and bracket: from nothing to a rate that passes and one that fails, within 10 % of each other, or as near as there
-//! is time for.
+//! Pilot and bracket: starts from no knowledge and finds a rate that passes and one that fails, within 10 % of each other
+//! or as close as time allows.
 
 use super::SearchStep;
 use super::order::shuffled;

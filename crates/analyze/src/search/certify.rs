@@ -1,4 +1,4 @@
-//! Certification: fresh trials at a rate that the search has not chosen for being lucky there.
+//! Certification: fresh trials at the chosen rate, because the search may have chosen it for its luck.
 
 use super::SearchStep;
 use super::bracket::Bracket;

@@ -1,4 +1,4 @@
-//! Looking for the capacity: which trial is to be run next, given what came of those before.
+//! Searches for the capacity: chooses the next trial from the outcomes of the trials before it.
 //!
 //! The procedure, for the offered rate:
 //!
@@ -11,16 +11,16 @@
 //! certify  fresh trials at the greatest grid rate below the interval
 //! ```
 //!
-//! No single trial decides: plain bisection never comes back from one wrong answer. The search holds no state but the
-//! plan and the outcomes, and its random orders come from the plan's seed: the same outcomes always lead to the same
-//! next trial, so that a recorded search can be followed again and it can be told whether it had come to its end.
+//! No single trial decides: plain bisection never recovers from one wrong answer. The search has no state besides the plan
+//! and the outcomes, and its random orders come from the plan's seed. The same outcomes therefore always lead to the same
+//! next trial, so a recorded search can be replayed to see whether it had finished.
 //!
-//! A plan may limit the time. Then the bracket is taken as it is when the rest of the time is needed for the grid and the
-//! certification, and no trial is begun that could end too late.
+//! A plan may limit the time. The bracket is then accepted as it is once the remaining time is needed for the grid and the
+//! certification, and no trial starts that could end too late.
 //!
-//! Invariants: every stage has a bounded number of trials; no rate exceeds the plan's ceiling; a trial that the world
-//! disturbed is repeated, but not for ever; after an interruption there is no next trial. Letting the server rest
-//! between trials is the caller's business.
+//! Invariants: every stage has a bounded number of trials; no rate exceeds the plan's ceiling; a trial disturbed from
+//! outside is repeated, but not forever; after an interruption there is no next trial. The caller lets the server rest
+//! between trials.
 
 mod bracket;
 mod certify;
@@ -85,7 +85,7 @@ pub(crate) struct SearchStep {
     pub(crate) rate_hz: Option<f64>,
 }
 
-/// Most trials of one search, whatever happens. A search without surprises takes 25 to 35.
+/// Upper bound on the trials of one search. A search without surprises takes 25 to 35.
 pub const TRIALS_MAX: usize = 200;
 
 /// A window is lengthened at most this many times to hold the samples that the percentile needs.

@@ -1,7 +1,7 @@
-//! The time of a search whose plan limits it.
+//! The time budget of a search whose plan limits it.
 //!
-//! All of it follows from the plan and the instants of the outcomes, like everything else of a search: one that is followed
-//! again from its record ends where it ended.
+//! The budget follows from the plan and the times of the outcomes alone, so a search replayed from its record ends where it
+//! ended.
 
 use super::{Search, TrialRequest};
 use sysdyno_record::load::TrialPurpose;

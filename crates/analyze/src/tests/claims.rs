@@ -1,4 +1,4 @@
-//! What a sentence claims, held against what was measured: a reader of an analysis that checks its arithmetic.
+//! Checks the claims of sentences against the measurements: a reader of an analysis that verifies its arithmetic.
 
 use sysdyno_record::analysis::Analysis;
 

@@ -1,4 +1,4 @@
-//! Records that no run can have written: nothing panics, nothing that is not a number comes out.
+//! Records that no run can have written: the analysis must not panic, and must not produce anything that is not a number.
 
 use super::*;
 use proptest::prelude::*;

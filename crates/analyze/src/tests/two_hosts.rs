@@ -1,6 +1,6 @@
-//! Generator and server on hosts of their own: what is said of each rests on the readings of that one.
+//! Generator and server on separate hosts: every statement about one of them must rest on its own readings.
 //!
-//! In both series there are processes of the same numbers, as on real hosts.
+//! Processes of both series share PIDs, as on real hosts.
 
 use crate::corpus::*;
 use crate::findings::{Scene, examine};

@@ -57,7 +57,7 @@ impl Course {
     }
 }
 
-/// Concludes from a course all that it supports.
+/// Draws every conclusion that a course supports.
 pub fn conclude(plan: &TryPlan, settled: &Settled, course: &Course, around: Around) -> TryConclusion {
     let stages: Vec<StageConclusion> =
         course.stages().map(|(stage, stop)| stage_conclusion(plan, course, stage, stop)).collect();

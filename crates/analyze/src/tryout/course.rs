@@ -1,6 +1,6 @@
-//! The course of a tryout: which trial is next, given those before.
+//! The course of a tryout: chooses the next trial from the trials before it.
 //!
-//! It holds no state but the plan and the trials; a recorded tryout can be followed again to the same end.
+//! It has no state besides the plan and the trials, so a recorded tryout can be replayed to the same end.
 
 use super::effect::{effect_of, verdict_of};
 use super::pairs::{DROPPED_MAX, pair_of, too_many_dropped};
@@ -21,7 +21,7 @@ const BLOCK_TRIALS: usize = 4;
 /// Pairs without a number after which a comparison is given up.
 const VALUELESS_MAX: usize = 4;
 
-/// A trial that is to be run.
+/// A trial to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextTrial {
     /// Its number, from 1.

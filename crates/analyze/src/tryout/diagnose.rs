@@ -1,4 +1,4 @@
-//! Signs that the method did not hold, printed beside every verdict.
+//! Signs that the assumptions of the method did not hold, printed next to every verdict.
 
 use super::course::Course;
 use super::pairs::too_many_dropped;

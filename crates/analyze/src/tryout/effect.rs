@@ -1,4 +1,4 @@
-//! From differences to an effect in the metric's own direction, and to its word.
+//! Turns differences into an effect in the metric's own direction, and picks the word for it.
 
 use sysdyno_record::effect::{Better, ComparisonVerdict, Effect, EffectScale};
 use sysdyno_record::tryout::Metric;

@@ -1,4 +1,4 @@
-//! How long a tryout takes, said before its first trial.
+//! Predicts how long a tryout takes, before its first trial.
 
 use super::stages::expected_pairs;
 use sysdyno_record::tryout::TryPlan;

@@ -1,7 +1,7 @@
-//! Tryouts: which trial is next, which pairs count, and what they say about B against A.
+//! Tryouts: which trial comes next, which pairs count, and what they say about B against A.
 //!
 //! ```text
-//! trials ─► pairs (neighbours, one of each arm, in blocks of ABBA or BAAB by the seed) ─► dropped by the environment?
+//! trials ─► pairs (neighbors, one of each arm, in blocks of ABBA or BAAB by the seed) ─► dropped by the environment?
 //!        ─► differences ─► Hodges–Lehmann intervals ─► enough? ─► word, guardrails, diagnostics ─► conclusion
 //! ```
 //! The unit is the trial: requests of one trial share its luck, so they are no repetitions. One metric decides and is

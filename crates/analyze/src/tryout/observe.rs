@@ -1,8 +1,8 @@
-//! A trial's numbers, and what was around it.
+//! The numbers of a trial, and its circumstances.
 //!
-//! What the variant can have caused (errors, lost throughput, retransmits) is a number to compare. What it cannot have
-//! caused makes the trial invalid: the generator at its own limit, time that the hypervisor took, others on the CPUs, a
-//! clock that stepped.
+//! Anything that the variant can have caused (errors, lost throughput, retransmits) is a number to compare. Anything that
+//! it cannot have caused makes the trial invalid: the generator at its own limit, time stolen by the hypervisor, other
+//! processes on the CPUs, a clock that stepped.
 
 use super::pilot::PilotTrial;
 use crate::format::percent;

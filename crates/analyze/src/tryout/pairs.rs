@@ -1,7 +1,7 @@
-//! Two neighbouring trials as a pair, and whether it counts.
+//! Two adjacent trials as a pair, and whether the pair counts.
 //!
-//! A pair is dropped for what its variant cannot have caused, and then as a whole: a trial alone would have no partner
-//! under the same circumstances.
+//! A pair is discarded for a disturbance that its variant cannot have caused, and always as a whole: a single trial would
+//! have no partner under the same circumstances.
 
 use crate::format::percent;
 use sysdyno_record::effect::{Better, EffectScale};

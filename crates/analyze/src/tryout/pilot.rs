@@ -1,7 +1,7 @@
-//! What the pilot settles once for all trials: the offered rate and the warm-up.
+//! The pilot: it fixes the offered rate and the warm-up for all trials.
 //!
-//! Both are the same for every trial: a warm-up that adapts, or a rate that follows the arm, would give the arms
-//! different conditions. The rate is a share of what the *weaker* arm takes, so that neither is driven into overload.
+//! Both are the same for every trial: an adaptive warm-up, or a rate that depends on the arm, would give the arms different
+//! conditions. The rate is a share of what the *weaker* arm can take, so that neither is overloaded.
 
 use sysdyno_record::tryout::{RatePlan, TryPlan};
 use sysdyno_record::units::SpanNs;

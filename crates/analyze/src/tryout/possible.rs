@@ -1,7 +1,7 @@
-//! Whether a tryout can give its answer at all, told before its first trial, with what would do.
+//! Whether a tryout can reach an answer at all, reported before its first trial, with what would be enough.
 //!
-//! A p99 is published from 1,000 responses on: ten of them lie beyond it. Trials with fewer have no number to compare, however
-//! many they are. And a budget that ends before the fewest pairs has no verdict.
+//! A p99 is published from 1,000 responses on: ten of them lie beyond it. Trials with fewer responses have no number to
+//! compare, however many trials there are. And a budget that ends before the minimum number of pairs gives no verdict.
 
 use super::forecast::forecast;
 use super::pilot::WARMUP_MIN;

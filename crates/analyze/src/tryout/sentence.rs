@@ -60,7 +60,7 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
     }
 }
 
-/// What is known when the headline is made.
+/// The input of the headline.
 pub(super) struct HeadlineFacts<'a> {
     pub(super) metric: Metric,
     pub(super) effect_ratio: f64,

@@ -1,4 +1,4 @@
-//! Tryouts on a simulated server: the course is followed as on a real one, with trials drawn from a distribution.
+//! Tryouts on a simulated server: the course runs as on a real one, with trials drawn from a distribution.
 
 use super::*;
 use rand::{RngExt, SeedableRng};

@@ -1,4 +1,5 @@
-//! Several changes: each alone, then all together, the winner proved on trials of its own, then without each.
+//! Several changes: each alone, then all together, then the winner proved on fresh trials, then the winner without each
+//! change.
 //!
 //! With one change there is nothing to choose and the proof is the only stage. What the choice was made by is optimistic
 //! (the greatest of several noisy effects is noisy upwards), so only the proof's trials count for the verdict.

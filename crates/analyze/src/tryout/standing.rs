@@ -1,4 +1,4 @@
-//! How a comparison stands while it goes on.
+//! The interim state of a comparison.
 
 use sysdyno_record::effect::Effect;
 use sysdyno_record::tryout::{PairCaps, Stage};

@@ -1,4 +1,4 @@
-//! Tryouts from beginning to end: how often the word is wrong, what is dropped, what follows what.
+//! Tests of whole tryouts: how often the word is wrong, which pairs are discarded, and which trial comes next.
 
 use super::pairs::improvement;
 use super::simulated::{Noise, Server, plan, run, settled};

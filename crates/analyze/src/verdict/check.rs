@@ -1,4 +1,4 @@
-//! What a check is: one known way in which a measurement goes wrong, whose doing that is, and what was seen of it.
+//! Defines a check: one known way in which a measurement goes wrong, who caused it, and what was observed.
 
 use crate::threshold::Threshold;
 use crate::view::TrialView;
@@ -13,19 +13,19 @@ pub struct Check {
     pub name: &'static str,
     /// What it means when it fires, in a sentence.
     pub meaning: &'static str,
-    /// The limits that it uses.
+    /// The thresholds that it uses.
     pub thresholds: &'static [Threshold],
     /// What to do about it, in a sentence.
     pub remedy: &'static str,
-    /// Whose doing it is.
+    /// Who causes it.
     pub(crate) blame: Culprit,
-    /// What else it says about the run.
+    /// What else it implies for the run.
     pub(crate) concerns: &'static [Concern],
     /// What it looks at.
     pub(crate) examine: Examine,
 }
 
-/// Whose doing it is that a check fires.
+/// Who causes a check to fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Culprit {
     /// The generator was the limit, not the server.
@@ -75,7 +75,7 @@ impl Observation {
         Some(Observation { status: VerdictStatus::Valid, text, remedy: None })
     }
 
-    /// Something that may have touched the numbers.
+    /// Something that may have skewed the numbers.
     pub(crate) fn suspect(text: String) -> Option<Observation> {
         Some(Observation { status: VerdictStatus::Suspect, text, remedy: None })
     }

@@ -1,4 +1,5 @@
-//! Who used the CPUs in the measured phases: the server, the generator, or somebody else; and whether the server had any left.
+//! Who used the CPUs in the measured phases (the server, the generator, or somebody else), and whether the server had any
+//! CPU to spare.
 
 use crate::path::since_known;
 use crate::readings::{Window, ratio};

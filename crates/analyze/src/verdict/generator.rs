@@ -1,4 +1,5 @@
-//! Is it the generator that was measured? CPU, connections, ports, descriptors, lateness, and the cost of watching.
+//! Did the trial measure the generator instead of the server? CPU, connections, ports, descriptors, lateness, and the cost
+//! of sampling.
 
 use super::check::{Check, Concern, Culprit, Examine, Observation};
 use super::cpu::{SERVER_SATURATED, is_saturated_by_server, is_server_saturated};
@@ -101,7 +102,7 @@ fn at_least(view: &TrialView) -> String {
 /// The generator's CPU quota was its limit.
 struct QuotaLimit {
     text: String,
-    /// The server lives under the same quota.
+    /// The server is subject to the same quota.
     is_shared: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Was the host what it should be: nobody else on it, no CPU taken away, the same server all the time?
+//! Was the host in order: nobody else on it, no CPU time taken away, and the same server throughout?
 
 use super::check::{Check, Concern, Culprit, Examine, Observation};
 use super::cpu::{foreign_cpus, generator_cpus, own_busy_ratio};

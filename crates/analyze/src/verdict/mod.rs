@@ -1,11 +1,11 @@
-//! May the numbers be trusted? Every known way in which a measurement goes wrong is one [`Check`].
+//! Can the numbers be trusted? Every known way in which a measurement goes wrong is one [`Check`].
 //!
-//! [`CHECKS`] is the list of all; its order is the order of the reference, and nothing registers itself. A check looks
-//! at one trial and says nothing, makes a remark ([`VerdictStatus::Valid`]), or lowers the verdict. A reading that is
-//! missing never fires a check: what could not be seen is neither good nor bad.
+//! [`CHECKS`] lists all of them, in the order of the reference; checks do not register themselves. A check looks at one
+//! trial and then does nothing, makes a remark ([`VerdictStatus::Valid`]), or lowers the verdict. A missing reading never
+//! fires a check: data that could not be read is neither good nor bad.
 //!
-//! Limits: checks of one trial cannot tell two causes apart that look the same in it (too few connections, a server
-//! that queues); the search compares trials for that, in [`crate::capacity`].
+//! Limits: a check of one trial cannot distinguish two causes that look the same in it (too few connections, a server that
+//! queues). The search compares trials to do that, in [`crate::capacity`].
 //!
 //! [`VerdictStatus::Valid`]: sysdyno_record::analysis::VerdictStatus::Valid
 

@@ -1,4 +1,4 @@
-//! Does an outsider see what the load saw? The probe beside it has its own connection, thread and schedule.
+//! Does an independent client see the same as the load? The probe has its own connection, thread, and schedule.
 
 use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{counted, duration, percent};

@@ -1,9 +1,10 @@
-//! Did the load reach the host that was read as the server's?
+//! Did the load reach the host whose readings were taken as the server's?
 //!
-//! An address can lead elsewhere than its name says: to another host that has it too, through a translation, to a proxy. Then
-//! readings and load are of two hosts. What the server's kernel counted tells: a host that took none of the connections, received
-//! next to nothing, and whose server used no CPU, did not answer thousands of requests. A host that passes connections on
-//! (containers behind a published port) receives their packets, and is left alone.
+//! An address may lead to a different host than its name suggests: another host with the same address, an address
+//! translation, or a proxy. Then readings and load belong to different hosts. The counters of the server's kernel reveal
+//! it: a host cannot have answered thousands of requests if it accepted none of the connections, received next to nothing,
+//! and its server used no CPU. A host that forwards connections (containers behind a published port) does receive their
+//! packets, so this check ignores it.
 
 use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{counted, name, whole};

@@ -1,6 +1,6 @@
-//! All checks in one list, and what the list says about the reasons of a verdict.
+//! The list of all checks, and what it says about the reasons for a verdict.
 //!
-//! The order of [`CHECKS`] is the order of the reference. The list knows every check; no check knows the list.
+//! [`CHECKS`] has the order of the reference. The list knows every check; no check knows the list.
 
 use super::check::{Check, Concern, Culprit, Examine, verdict_of};
 use super::{ending, generator, host, outsider, reached, responses, run, spread, stationary, timing, work};
@@ -52,7 +52,7 @@ pub static CHECKS: &[&Check] = &[
     &work::FILES_FAILED,
 ];
 
-/// What all checks say about one trial.
+/// The results of all checks for one trial.
 pub fn check_trial(view: &TrialView) -> Verdict {
     let is_given_up = matches!(view.end.ending, TrialEnding::HardStop(_));
     let applies = |check: &&&Check| !is_given_up || !check.concerns.contains(&Concern::Plan);

@@ -1,4 +1,4 @@
-//! Were the responses what was asked for, enough of them, at the rate that was asked for?
+//! Were the responses the expected ones, were there enough of them, and did they come at the requested rate?
 
 use super::check::{Check, Concern, Culprit, Examine, Observation};
 use crate::format::{counted, percent, rate, whole};
@@ -10,7 +10,7 @@ use sysdyno_record::load::{Blame, FailureClass};
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
 use sysdyno_stats::order_statistics::{COMPARED_TAIL_COUNT_MIN, TAIL_COUNT_MIN};
 
-/// Classes that say that the server answered, and answered wrongly.
+/// Classes in which the server responded, but wrongly.
 const CONTENT_CLASSES: &[FailureClass] = &[
     FailureClass::WrongBody,
     FailureClass::WrongLength,
@@ -22,7 +22,7 @@ const CONTENT_CLASSES: &[FailureClass] = &[
     FailureClass::Desync,
 ];
 
-/// Classes of answers that are complete, and not what was asked for.
+/// Classes of responses that are complete, but not the requested ones.
 pub(crate) const ANSWERED_CLASSES: &[FailureClass] = &[
     FailureClass::Status,
     FailureClass::WrongBody,

@@ -1,4 +1,4 @@
-//! Did the run as a whole come to its end, and to one answer? The analysis of the run raises these checks.
+//! Did the run as a whole finish, and with one answer? The analysis of the run raises these checks.
 
 use super::check::{Check, Concern, Culprit, Examine};
 use crate::threshold::{HOUSE, Threshold};

@@ -1,7 +1,7 @@
-//! Where several hosts send the load together: is one of them behind the others, and do they get the same?
+//! When several hosts generate the load together: does one of them fall behind, and do they all get the same results?
 //!
-//! Each host's own numbers are held against the others' of the same trial, since they sent the same load at the same
-//! time; which of them is behind is said by its name.
+//! All hosts send the same load at the same time, so each host's numbers are compared with those of the other hosts in the
+//! same trial. The verdict names a host that falls behind.
 
 use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{counted, duration, list, name, percent};

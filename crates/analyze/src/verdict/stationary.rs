@@ -1,8 +1,8 @@
-//! Did the system stay as it was while it was measured?
+//! Did the system stay stable while it was measured?
 //!
-//! Gates are effect sizes: with many seconds every drift is significant. A trend must also be more than noise
-//! (Mann–Kendall), a level shift must separate all seconds before it from all seconds after it. In the trials of a
-//! search it is a remark only, since near capacity queues wander; there the replicates speak.
+//! The thresholds are effect sizes, because with many seconds every drift is statistically significant. A trend must also
+//! exceed the noise (Mann–Kendall), and a level shift must separate all seconds before it from all seconds after it. In the
+//! trials of a search this is only a remark: queues fluctuate near capacity, and there the replicates decide.
 
 use super::check::{Check, Concern, Culprit, Examine, Observation};
 use crate::format::{duration, rate};

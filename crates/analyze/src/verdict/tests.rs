@@ -1,4 +1,4 @@
-//! The checks: what fires each, what looks like it and does not, and that a clean trial is VALID.
+//! Tests of the checks: each one fires on its fault, does not fire on a look-alike, and a clean trial is VALID.
 
 use super::*;
 use crate::corpus::*;

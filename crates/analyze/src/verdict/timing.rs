@@ -1,4 +1,4 @@
-//! Does the arithmetic of time hold: stalls in a closed loop, Little's law, the shape of the arrivals?
+//! Are the times consistent: stalls in a closed loop, Little's law, the shape of the arrivals?
 
 use super::check::{Check, Concern, Culprit, Examine, Observation};
 use crate::format::{counted, duration, percent};
@@ -205,7 +205,7 @@ pub(crate) fn arrival_fit(view: &TrialView) -> Option<ArrivalFit> {
 struct Gap {
     length_ns: f64,
     arrivals: u32,
-    /// Mean gap of neighbouring arrivals of one thread.
+    /// Mean gap of neighboring arrivals of one thread.
     mean_ns: f64,
 }
 

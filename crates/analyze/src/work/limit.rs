@@ -1,7 +1,7 @@
-//! What the machine had least of while work was done on it: CPUs, or a disk.
+//! Which resource of the machine was scarcest while work was done: CPUs, or a disk.
 //!
-//! Readings are those of the whole machine: in a lab all hosts are on it, and a command is often only what asks others to
-//! work. A disk that is always busy may still have room for more at a time, as SSDs do, so that this is said as it was read.
+//! The readings cover the whole machine: in a lab all hosts share it, and a command often only asks others to work. A disk
+//! that is always busy may still handle more requests in parallel, as SSDs do, so the sentence only states the reading.
 
 use crate::format::{name, percent};
 use crate::readings::{CpuShare, MachineShare, Window, ratio};

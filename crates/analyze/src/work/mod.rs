@@ -1,7 +1,7 @@
-//! From the lines of work to its conclusion: how often, how long, at what cost, and whether that may be believed.
+//! Summarizes lines of work: how often, how long, at what cost, and whether that can be trusted.
 //!
-//! Times and costs are those of the runs that succeeded; how many did not is said first. Runs that prepare, warm up and
-//! clean up are in no sum.
+//! Times and costs are those of the successful runs; the number of failures comes first. Preparation, warm-up, and cleanup
+//! runs are in no sum.
 
 mod limit;
 mod served;

@@ -1,8 +1,8 @@
-//! What operations cost that a service has counted while commands asked for them: how often, the CPU time of both sides, and
-//! which of them was busy.
+//! The cost of operations that a service counted while commands requested them: how many, the CPU time of both sides, and
+//! which side was busy.
 //!
-//! The count is that of the service, the same for all commands whatever they say of themselves. Time and CPU time are those
-//! of the whole command, from its start to its end.
+//! The service's own count is used for all commands, whatever they report themselves. Time and CPU time are those of the
+//! whole command, from start to end.
 
 use super::{spread, wall_ns};
 use crate::format::{cpus, duration, name, rate};

@@ -1,10 +1,10 @@
-//! Options of hosts behind ssh, and the agents that are started there.
+//! Options of hosts behind ssh, and of the agents that run there.
 
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_plan::options::SshOptions;
 
-/// How hosts of a lab are reached that are behind ssh.
+/// How to reach hosts of a lab behind ssh.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LabSshOptions {
     #[command(flatten)]

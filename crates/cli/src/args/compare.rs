@@ -1,4 +1,4 @@
-//! What can be typed behind `compare`.
+//! Command-line arguments of `compare`.
 
 use super::RecordOptions;
 use clap::Args;
@@ -58,7 +58,7 @@ Exit codes: 0 compared; 1 compared, and --fail-if holds; 2 wrong usage; 3 the ru
   sysdyno compare --trend nightly/             runs over time, with change points
   sysdyno compare --trend                      all runs comparable with a recent one";
 
-/// In which way sides must not differ.
+/// Differences that fail a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailIfWord {
     /// A side is worse in any metric

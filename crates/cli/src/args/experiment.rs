@@ -1,4 +1,4 @@
-//! What can be typed behind `experiment`.
+//! Command-line arguments of `experiment`.
 
 use super::{FenceOptions, LabSshOptions, RecordOptions};
 use clap::{Args, Subcommand};
@@ -12,7 +12,7 @@ pub struct ExperimentArgs {
     pub command: ExperimentCommand,
 }
 
-/// What can be done with an experiment.
+/// The subcommands of `experiment`.
 #[derive(Debug, Subcommand)]
 pub enum ExperimentCommand {
     /// Print what would be measured, in which order, and how long it would take, and exit
@@ -25,7 +25,7 @@ pub enum ExperimentCommand {
     Report(ExperimentFolderArgs),
 }
 
-/// An experiment that begins.
+/// Arguments that start an experiment.
 #[derive(Debug, Args)]
 pub struct ExperimentRunArgs {
     /// Experiment file; docs/reference/formats/experiment.md describes it
@@ -42,7 +42,7 @@ pub struct ExperimentRunArgs {
     pub host: ExperimentHostArgs,
 }
 
-/// An experiment that was begun.
+/// Arguments for an experiment that was started before.
 #[derive(Debug, Args)]
 pub struct ExperimentFolderArgs {
     /// Folder of the experiment
@@ -51,7 +51,7 @@ pub struct ExperimentFolderArgs {
     pub host: ExperimentHostArgs,
 }
 
-/// The host whose settings are changed, and the form of the result.
+/// The host whose settings change, and the output format.
 #[derive(Debug, Args)]
 pub struct ExperimentHostArgs {
     /// State folder; journals of settings are in its 'tune' subfolder, labs in 'lab' [default: /var/lib/sysdyno]

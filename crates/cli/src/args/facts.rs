@@ -1,4 +1,4 @@
-//! What can be typed behind `facts`.
+//! Command-line arguments of `facts`.
 
 use super::RecordOptions;
 use clap::Args;

@@ -1,8 +1,8 @@
-//! The user's word for what may be loaded.
+//! The user's confirmation that a target may be loaded.
 
 use clap::Args;
 
-/// The user's word for a target behind a router.
+/// The user's confirmation for a target behind a router.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Fence")]
 pub struct FenceOptions {

@@ -1,17 +1,17 @@
-//! Options and commands of curl, wrk, ab, hey, oha, k6 and vegeta that are none of ours: what to type instead.
+//! Options and commands of curl, wrk, ab, hey, oha, k6, and vegeta that sysdyno does not have, and what to type instead.
 //!
-//! What means the same is an alias where the option is defined. What asks for what happens here anyway is passed over. The rest
-//! is refused, with the line to type.
+//! An option with the same meaning is an alias where ours is defined. An option that asks for what sysdyno does anyway is
+//! ignored. All others are refused, and the error shows what to type.
 
 use super::Cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Error, Parser};
 use std::ffi::OsString;
 
-/// Commands that send a load, whose lines are written out of habit.
+/// Commands that send load, to which people give other tools' options out of habit.
 const LOADS: [&str; 3] = ["load", "run", "demo"];
 
-/// What happens here anyway: percentiles are always printed, there is no screen to leave out, and compression is not asked for.
+/// Options that change nothing here: sysdyno always prints percentiles, has no full-screen UI, and never asks for compression.
 const ALWAYS: [&str; 5] = ["--latency", "--no-tui", "--silent", "--no-progressbar", "--disable-compression"];
 
 const BODY: &str = "write the body to a file: -p FILE";
@@ -93,11 +93,11 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["top", "monitor"], "sysdyno reads counters only while it sends load: sysdyno load URL"),
 ];
 
-/// What was typed, or the error, with the exit code that goes with it, and what to type instead where that is known.
+/// The parsed command line, or the error with its exit code and, where known, what to type instead.
 pub enum CommandLine {
-    /// It is a command of ours.
+    /// A command of sysdyno.
     Command(Box<Cli>),
-    /// It is none.
+    /// Not a valid command line.
     Refused(Error, Option<&'static str>),
 }
 
@@ -112,7 +112,7 @@ pub fn read(words: impl Iterator<Item = OsString>) -> CommandLine {
     }
 }
 
-/// The line without what is done anyway, and with the value that `--http2` has in other tools: whichever way the URL takes.
+/// The line without options that change nothing here; a bare `--http2` lets the URL decide, as in other tools.
 fn rewrite(words: Vec<OsString>) -> Vec<OsString> {
     let is_load = words.get(1).is_some_and(|word| LOADS.iter().any(|name| word == name));
     if !is_load {
@@ -131,7 +131,7 @@ fn rewrite(words: Vec<OsString>) -> Vec<OsString> {
     rewritten
 }
 
-/// What to type instead of what is not understood.
+/// What to type instead of an unknown option or command.
 fn hint(error: &Error) -> Option<&'static str> {
     let typed = |kind| match error.get(kind) {
         Some(ContextValue::String(typed)) => Some(typed.as_str()),
@@ -211,7 +211,7 @@ mod tests {
         };
         for (names, hint) in OPTIONS {
             for name in *names {
-                // Some of these letters are ours for another thing: the first meaning of a name is the one that counts.
+                // Some of these letters mean something else here: the first meaning of a name counts.
                 if let CommandLine::Refused(error, found) =
                     read(words(&format!("sysdyno load http://h/ {name} x")))
                     && error.kind() == ErrorKind::UnknownArgument

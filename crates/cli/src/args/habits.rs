@@ -1,6 +1,6 @@
-//! What users of ab, wrk, weighttp and h2load type out of habit, as the help of `load` says it.
+//! Hints in the help of `load` for users of ab, wrk, weighttp, and h2load.
 
-/// What the help of `load` ends with.
+/// The end of the help of `load`.
 pub(super) const AFTER_HELP: &str = "\
 Coming from another tool: '-n 1000 -c 10 -k' (ab, weighttp), '-t2 -c100 -d30s' (wrk), '-R 2000' (wrk2),
 and '-p FILE -T TYPE' (ab) work as they do there. Unlike in ab, connections are kept alive unless

@@ -1,4 +1,4 @@
-//! What can be typed behind `inject`.
+//! Command-line arguments of `inject`.
 
 use super::LabSshOptions;
 use clap::Args;
@@ -12,7 +12,7 @@ pub struct InjectArgs {
     /// Fault to plant; `sysdyno selftest diagnose --list` lists them
     #[arg(required_unless_present = "remove")]
     pub fault: Option<String>,
-    /// Lab that is up, by name or file; if its services have files beside its file, by file
+    /// Lab that is up, by name or file; by file if its services use files next to the lab file
     #[arg(long, value_name = "NAME|FILE")]
     pub lab: String,
     /// Intensity, 1 being the weakest
@@ -21,7 +21,7 @@ pub struct InjectArgs {
     /// Remove the fault after this time, or at Ctrl-C if that comes first
     #[arg(long = "for", value_name = "DURATION", default_value = "10m")]
     pub duration: Typed<SpanNs>,
-    /// Make all services what the lab's file says, after a fault whose sysdyno was killed
+    /// Restore all services as the lab file defines them, after a sysdyno that had planted a fault was killed
     #[arg(long, conflicts_with = "fault")]
     pub remove: bool,
     /// State folder; labs are in its 'lab' subfolder [default: /var/lib/sysdyno]

@@ -1,4 +1,4 @@
-//! What can be typed behind `lab`.
+//! Command-line arguments of `lab`.
 
 use super::LabSshOptions;
 use clap::{Args, Subcommand};
@@ -17,7 +17,7 @@ pub struct LabArgs {
     pub ssh: LabSshOptions,
 }
 
-/// What to do with a lab.
+/// The subcommands of `lab`.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
     /// Bring a lab up: namespaces, links, hosts behind ssh, and services, in this order; needs root
@@ -82,13 +82,13 @@ pub enum LabCommand {
         /// Service to describe
         recipe: Option<String>,
     },
-    /// Keep a service
+    /// Start a service, supervise it, and clean up after it
     #[command(hide = true)]
     Keep,
     /// Forward frames between both ends of a link
     #[command(hide = true)]
     Relay {
-        /// What to do, as `lab up` says it
+        /// Order from `lab up`
         order: String,
     },
 }

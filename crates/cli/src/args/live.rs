@@ -1,9 +1,9 @@
-//! Where metrics of a running load go.
+//! Where to publish metrics of a running load.
 
 use clap::Args;
 use std::net::SocketAddr;
 
-/// Where metrics of a running load go.
+/// Where to publish metrics of a running load.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Live metrics")]
 pub struct LiveOptions {

@@ -1,5 +1,5 @@
-//! What can be typed: of what options each command consists. Parser, help, manual page, completions, and documentation all
-//! come from these definitions, and from those of `sysdyno_plan::options`, of which plans are made.
+//! The command line: which arguments each command takes. Parser, help, manual page, completions, and documentation all
+//! come from these definitions and from those of `sysdyno_plan::options`, from which plans are made.
 
 mod agent;
 mod compare;
@@ -196,8 +196,8 @@ pub struct RunArgs {
     pub fence: FenceOptions,
     #[command(flatten)]
     pub probe: ProbeOptions,
-    /// Send the highest load that met the objective once more after the search, and a fifth of it, each for 10s, and
-    /// profile this host meanwhile: flame graphs of both, and what differs per response, in the report
+    /// After the search, send the highest load that met the objective again, and a fifth of it, each for 10s, and profile
+    /// this host meanwhile; the report shows both flame graphs and what differs per response
     #[arg(long)]
     pub profile: bool,
     #[command(flatten)]
@@ -240,8 +240,8 @@ pub struct LoadArgs {
     pub probe: ProbeOptions,
     #[command(flatten)]
     pub work: WorkOptions,
-    /// Send the load once more after the measurement, for at most 10s, and profile this host meanwhile: a flame graph in
-    /// the report
+    /// Send the load again after the measurement, for at most 10s, and profile this host meanwhile; the report shows a
+    /// flame graph
     #[arg(long)]
     pub profile: bool,
     #[command(flatten)]
@@ -258,7 +258,7 @@ pub struct LoadArgs {
     pub output: OutputOptions,
 }
 
-/// The form of a result.
+/// How to print a result.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct OutputOptions {
     /// Output format [default: text]
@@ -270,13 +270,13 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// The form that was asked for.
+    /// The requested format.
     pub fn form(self) -> OutputForm {
         self.output.unwrap_or(if self.json { OutputForm::Json } else { OutputForm::Text })
     }
 }
 
-/// Forms of a result.
+/// Output formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputForm {
     /// One screen of text
@@ -284,9 +284,9 @@ pub enum OutputForm {
     Text,
     /// One JSON document
     Json,
-    /// A line of JSON for each second and each event, while it happens
+    /// One line of JSON per second and per event, as they happen
     Jsonl,
-    /// A header line, and one line per measured phase
+    /// A header line, then one line per measured phase
     Csv,
     /// HdrHistogram's percentile text, for its plotters
     Hdr,
@@ -295,7 +295,7 @@ pub enum OutputForm {
 }
 
 impl OutputForm {
-    /// The form of a command that has `--json` only.
+    /// The format for a command that has only `--json`.
     pub fn of_json(is_json: bool) -> OutputForm {
         if is_json { OutputForm::Json } else { OutputForm::Text }
     }

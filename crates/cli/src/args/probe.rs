@@ -1,4 +1,4 @@
-//! What can be typed behind `probe`.
+//! Command-line arguments of `probe`.
 
 use super::FenceOptions;
 use clap::Args;
@@ -7,7 +7,7 @@ use sysdyno_plan::options::{Typed, Word};
 use sysdyno_record::probe::ProbeKind;
 use sysdyno_record::units::SpanNs;
 
-/// What the options do not say.
+/// What the help of single options does not say.
 const AFTER_HELP: &str = "\
 Each line shows when a probe was answered or timed out, its number, and its response time, counted
 from the intended send. Ctrl-\\ prints the statistics so far; Ctrl-C stops and prints the result.

@@ -1,11 +1,11 @@
-//! What can be typed behind `profile`.
+//! Command-line arguments of `profile`.
 
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_plan::options::Typed;
 use sysdyno_record::units::SpanNs;
 
-/// What the options do not say.
+/// What the help of single options does not say.
 const AFTER_HELP: &str = "\
 Without -p, --tier, and --cgroup, all processes of this host are profiled. Ctrl-C stops early and shows what was sampled so far.
 Do not measure meanwhile: a profile costs the server some CPU time.";
@@ -17,7 +17,7 @@ pub struct ProfileArgs {
     /// Profile this process and its children; repeatable
     #[arg(long = "pid", short = 'p', value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pids: Vec<u32>,
-    /// Profile the processes whose name begins like this, such as php-fpm, and their children; repeatable
+    /// Profile processes whose name starts with this, such as php-fpm, and their children; repeatable
     #[arg(long = "tier", value_name = "NAME")]
     pub tiers: Vec<String>,
     /// Profile the processes in this control group, and their children; a path, or the beginning of the name of a unit or of
@@ -53,7 +53,7 @@ pub enum ProfileForm {
     Html,
     /// Folded stacks, for FlameGraph, inferno, and speedscope
     Folded,
-    /// Compressed protocol buffer of pprof
+    /// pprof's compressed protocol buffer
     Pprof,
     /// JSON that the Firefox Profiler opens
     Firefox,
@@ -62,7 +62,7 @@ pub enum ProfileForm {
 }
 
 impl ProfileForm {
-    /// The format that the ending of a file name stands for; `None`: none.
+    /// The format that a file name's ending implies, if any.
     pub fn of_file(name: &str) -> Option<ProfileForm> {
         let endings = [
             (".html", ProfileForm::Html),

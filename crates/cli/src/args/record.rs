@@ -1,10 +1,10 @@
-//! Where runs are kept.
+//! Where runs are stored.
 
 use clap::Args;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// Where runs are kept.
+/// Where runs are stored.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Record")]

@@ -1,4 +1,4 @@
-//! What can be typed behind `runs`.
+//! Command-line arguments of `runs`.
 
 use super::RecordOptions;
 use clap::{Args, Subcommand, ValueEnum};
@@ -34,7 +34,7 @@ pub struct RunsArgs {
     pub json: bool,
 }
 
-/// What is done with runs.
+/// The subcommands of `runs`.
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
     /// Remove runs
@@ -58,7 +58,7 @@ pub enum RunsCommand {
     },
 }
 
-/// What comes first.
+/// Sort orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RunsSort {
     /// Newest first
@@ -72,7 +72,7 @@ pub enum RunsSort {
     Verdict,
 }
 
-/// Verdicts of runs and words of experiments.
+/// Verdicts of runs and of experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RunsVerdict {
     /// The numbers can be trusted

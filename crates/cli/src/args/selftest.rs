@@ -1,4 +1,4 @@
-//! What can be typed behind `selftest`.
+//! Command-line arguments of `selftest`.
 
 use super::{ExperimentHostArgs, RecordOptions};
 use clap::{Args, Subcommand};
@@ -7,15 +7,15 @@ use std::path::PathBuf;
 /// Arguments of `selftest`.
 #[derive(Debug, Args)]
 pub struct SelftestArgs {
-    /// What is tested
+    /// What to test
     #[command(subcommand)]
     pub command: SelftestCommand,
 }
 
-/// What can be tested.
+/// The subcommands of `selftest`.
 #[derive(Debug, Subcommand)]
 pub enum SelftestCommand {
-    /// Plant faults in labs of real services, and judge what each diagnosis says of them; needs root
+    /// Plant faults in labs of real services, and judge each diagnosis; needs root
     Diagnose(SelftestDiagnoseArgs),
 }
 

@@ -1,4 +1,4 @@
-//! What can be typed behind `serve`.
+//! Command-line arguments of `serve`.
 
 use super::RecordOptions;
 use clap::Args;

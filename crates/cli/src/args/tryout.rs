@@ -1,4 +1,4 @@
-//! What can be typed behind `try`.
+//! Command-line arguments of `try`.
 
 use super::{FenceOptions, RecordOptions};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! What can be typed behind `tune`.
+//! Command-line arguments of `tune`.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -21,12 +21,12 @@ pub struct TuneArgs {
     pub json: bool,
 }
 
-/// What to do about settings.
+/// The subcommands of `tune`.
 #[derive(Debug, Subcommand)]
 pub enum TuneCommand {
     /// List the settings that can be changed and what they do
     List {
-        /// List only settings with this in their name
+        /// List only settings whose name contains this
         part: Option<String>,
         /// List all settings, not only the most common ones
         #[arg(long, conflicts_with = "part")]
@@ -78,7 +78,7 @@ pub enum TuneCommand {
     /// Guard a trial
     #[command(hide = true)]
     Guard {
-        /// The trial
+        /// ID of the trial
         id: String,
         /// Terminal on which the trial was started
         #[arg(long)]

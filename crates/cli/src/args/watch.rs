@@ -1,4 +1,4 @@
-//! What can be typed behind `watch`.
+//! Command-line arguments of `watch`.
 
 use clap::Args;
 use sysdyno_plan::options::Typed;
@@ -20,7 +20,7 @@ pub struct WatchArgs {
     /// Stop after this many lines [default: run until Ctrl-C]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// Watch the server that listens at ADDRESS:PORT, or at the path of a socket, and the tiers that it asks
+    /// Watch the server that listens on ADDRESS:PORT or a socket's path, and the tiers that it calls
     #[arg(long, value_name = "ADDRESS")]
     pub target: Option<String>,
     #[command(flatten)]
@@ -28,12 +28,12 @@ pub struct WatchArgs {
     /// Print CSV: a header line, then a line per sample
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
-    /// Print a JSON document per line and sample, with everything that is read
+    /// Print one JSON document per sample, on one line, with every value read
     #[arg(long)]
     pub json: bool,
 }
 
-/// Which columns are shown.
+/// Which columns to show.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns")]
 pub struct WatchColumnOptions {
@@ -43,19 +43,19 @@ pub struct WatchColumnOptions {
     /// CPU: user, system, idle, waiting for disks, interrupts, softirq, stolen
     #[arg(long, short = 'c')]
     pub cpu: bool,
-    /// Show these CPUs apart, such as 0,1,total (implies --cpu)
+    /// Show these CPUs separately, such as 0,1,total (implies --cpu)
     #[arg(long, short = 'C', value_name = "LIST", value_delimiter = ',')]
     pub cpus: Vec<String>,
     /// Disks: read, written
     #[arg(long, short = 'd')]
     pub disk: bool,
-    /// Show these disks apart, such as sda,total (implies --disk)
+    /// Show these disks separately, such as sda,total (implies --disk)
     #[arg(long, short = 'D', value_name = "LIST", value_delimiter = ',')]
     pub disks: Vec<String>,
     /// Network: received, sent
     #[arg(long, short = 'n')]
     pub net: bool,
-    /// Show these interfaces apart, such as eth0,lo (implies --net)
+    /// Show these interfaces separately, such as eth0,lo (implies --net)
     #[arg(long, short = 'N', value_name = "LIST", value_delimiter = ',')]
     pub nets: Vec<String>,
     /// Paging: swapped in, swapped out
@@ -73,7 +73,7 @@ pub struct WatchColumnOptions {
     /// TCP: established, TIME_WAIT, accepted, retransmitted, dropped at a listener
     #[arg(long)]
     pub tcp: bool,
-    /// Receive work: packets, broken off, dropped
+    /// Receive processing: packets, cut short, dropped
     #[arg(long)]
     pub softnet: bool,
     /// Pressure stalls of CPU, memory, and disks
@@ -82,7 +82,7 @@ pub struct WatchColumnOptions {
     /// Show these lines of /proc/interrupts, such as 24,LOC
     #[arg(long, short = 'I', value_name = "LIST", value_delimiter = ',')]
     pub irqs: Vec<String>,
-    /// The process that uses most CPU
+    /// The process that uses the most CPU
     #[arg(long)]
     pub top: bool,
 }

@@ -1,4 +1,4 @@
-//! A question by FastCGI, as php-fpm is asked for its status page.
+//! A FastCGI request, such as for the status page of php-fpm.
 //!
 //! Source: FastCGI Specification 1.0, sections 3 and 8.
 

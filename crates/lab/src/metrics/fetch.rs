@@ -1,4 +1,4 @@
-//! One question to a service, by the scheme of its URL: `http`, `fastcgi` or `memcached`.
+//! One query to a service, by the scheme of its URL: `http`, `fastcgi`, or `memcached`.
 
 use super::super::question::{MAX_ANSWER, TimedStream, http};
 use super::fastcgi;

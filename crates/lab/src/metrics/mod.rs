@@ -1,7 +1,6 @@
-//! What a service tells of itself, by the table of its recipe: where it is asked, and which of the numbers in its answer mean
-//! what.
+//! A service's own metrics. A table in its recipe says where to query them, and what each number in the answer means.
 //!
-//! The answer is bounded, and not believed: numbers are taken from it, and nothing else.
+//! Answers are bounded and not trusted: only numbers are taken from them.
 
 mod fastcgi;
 mod fetch;
@@ -24,7 +23,7 @@ pub(super) fn readings(plan: &LabPlan, folder: &Path) -> Vec<ServiceReading> {
     told.collect()
 }
 
-/// What one service tells just now.
+/// The current metrics of one service.
 pub(super) fn reading(
     plan: &LabPlan,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! What a service tells through a program of its own, such as the client of a database.
+//! Metrics that a service's own program prints, such as the client of a database.
 
 use super::super::question::MAX_ANSWER;
 use std::io;

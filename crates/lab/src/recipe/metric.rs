@@ -1,9 +1,9 @@
-//! The numbers that a service tells: which of those in its answer mean what.
+//! Metrics of a service: what each number in its answer means.
 
 use serde::Deserialize;
 use sysdyno_record::service::MetricKind;
 
-/// Numbers of a line that are looked at.
+/// Maximum number of numbers parsed per line.
 const MAX_NUMBERS: usize = 32;
 
 /// A number that a service tells.
@@ -18,7 +18,7 @@ pub struct ServiceMetric {
     pub does: String,
     /// How it goes.
     pub kind: MetricKind,
-    /// The words that it stands behind, at the beginning of a line or behind a blank.
+    /// The words before it, at the beginning of a line or after a blank.
     after: Option<String>,
     /// Which of the numbers behind them it is; `None`: the first.
     number: Option<usize>,

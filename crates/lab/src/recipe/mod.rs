@@ -1,7 +1,7 @@
-//! Recipes: how a service is put up, as data. They are TOML files that are part of the program.
+//! Recipes: data that describes how to set up a service. They are TOML files built into the program.
 //!
-//! Specified in `docs/reference/formats/lab.md`. A recipe holds no code: texts with named places ([`template`]), arguments of
-//! programs, and what to wait for.
+//! Specified in `docs/reference/formats/lab.md`. A recipe contains no code, only texts with placeholders ([`template`]),
+//! arguments of programs, and conditions to wait for.
 
 mod metric;
 mod parameter;
@@ -207,11 +207,11 @@ pub enum StopSignal {
     Kill,
 }
 
-/// What is looked at to see whether a service does its work.
+/// How to check whether a service works.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HealthCheck {
-    /// A path that is asked for by HTTP.
+    /// A path to request by HTTP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<String>,
     /// The status that the answer has to have; `None`: 200 to 399.
@@ -260,7 +260,7 @@ pub struct TunableKey {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Symptom {
-    /// The path that is asked for.
+    /// The path to request.
     pub(super) http: String,
     pub(super) port: String,
     /// Its name.

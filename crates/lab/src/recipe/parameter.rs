@@ -1,7 +1,7 @@
-//! Parameters of recipes: what each takes, and what stands in texts for a value.
+//! Parameters of recipes: which values each accepts, and the text that replaces a placeholder.
 //!
-//! No value can hold a place of a template, a quote, a blank or a control character, so that it stays one word in every
-//! file of every service.
+//! No value can contain a placeholder, a quote, a blank, or a control character, so that it stays one word in every file of
+//! every service.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct Parameter {
     pub min: Option<i64>,
     /// The greatest integer.
     pub max: Option<i64>,
-    /// What choices stand for.
+    /// The texts of choices.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
 }
@@ -66,7 +66,7 @@ pub(crate) enum ParameterValue {
 }
 
 impl Parameter {
-    /// Reads a value, or says what is wrong with it.
+    /// Parses a value, or returns what is wrong with it.
     pub(crate) fn read(&self, value: &toml::Value) -> Result<ParameterValue, String> {
         match (self.kind, value) {
             (ParameterKind::Integer, toml::Value::Integer(number)) => {

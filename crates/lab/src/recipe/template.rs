@@ -1,7 +1,7 @@
-//! Texts with named places: `{{NAME}}` and nothing else.
+//! Texts with placeholders: `{{NAME}}` and nothing else.
 //!
-//! What stands for a choice is of the recipe, and may hold places itself; what the user gives cannot ([`super::parameter`]).
-//! Words of a list are never looked at for places.
+//! The text of a choice comes from the recipe and may itself contain placeholders; values from users cannot
+//! ([`super::parameter`]). Words of a list are never searched for placeholders.
 
 use super::parameter::ParameterValue;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// How deep texts may lie in texts.
 const MAX_DEPTH: u32 = 4;
 
-/// What stands for names.
+/// The values of placeholders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TemplateValues(BTreeMap<String, ParameterValue>);
 

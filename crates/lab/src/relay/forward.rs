@@ -3,9 +3,9 @@
 //! ```text
 //!   host a ═ veth ═ a ─► way ─► b ═ veth ═ host b        (and the other way round)
 //! ```
-//! It has one thread, is alone with both ends in a network namespace, and is started and ended by a keeper. A frame's time
-//! begins when it was read, and it is sent at the first look at the clock after that: never too early. Headers of frames
-//! (checksums that are still to be filled in) go through as they are.
+//! It has one thread, runs alone with both ends in a network namespace, and is started and ended by a keeper. A frame's delay
+//! begins when it is read, and it is sent at the first look at the clock after the delay: never too early. Frame headers
+//! (including checksums that are still to be filled in) pass through unchanged.
 
 use super::way::RelayWay;
 use super::{Order, Told};

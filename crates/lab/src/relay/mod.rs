@@ -1,7 +1,7 @@
-//! Links with delay and loss: their frames go through a process of ours, which stands between two pairs of interfaces.
+//! Links with delay and loss: a sysdyno process between two pairs of interfaces relays their frames.
 //!
-//! Its ends lie in a network namespace of their own (`sysdyno-LAB-link.N`), which the journal knows as a host; its process has
-//! a keeper, as a service has. No host and no service has such a name.
+//! Its ends are in a separate network namespace (`sysdyno-LAB-link.N`), which the journal records as a host; the process has a
+//! keeper, like a service. No host or service can have such a name.
 
 mod forward;
 mod way;
@@ -35,7 +35,7 @@ const MAX_COUNTS: u64 = 4096;
 pub struct Forwarded {
     /// They came to the other end.
     pub forwarded_count: u64,
-    /// They were lost, as was asked for.
+    /// They were lost, as configured.
     pub lost_count: u64,
     /// They found no room to wait, or the other end did not take them.
     pub overflowed_count: u64,

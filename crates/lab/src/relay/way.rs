@@ -1,7 +1,7 @@
-//! One way through a relay: what is lost, what waits, and when it may go on.
+//! One direction of a relay: which frames are lost, which wait, and until when.
 //!
-//! Time is handed in. All frames are held for the same time, so they stay in order, and the first that came is the first
-//! that is due. What waits is bounded.
+//! The caller passes in the time. All frames are delayed equally, so they stay in order, and the oldest is due first. The
+//! queue is bounded.
 
 use super::Forwarded;
 use crate::plan_links::Relay;
@@ -102,7 +102,7 @@ mod tests {
         };
         let first = lost(7);
         assert!(first == lost(7) && first != lost(8));
-        // 10 % of 100,000, give or take five standard deviations of the binomial (95).
+        // 10% of 100,000, give or take five standard deviations of the binomial (95).
         let count = first.iter().filter(|lost| **lost).count();
         assert!((9_525..10_475).contains(&count), "{count}");
         for (loss_ppm, expected) in [(0, 0), (1_000_000, 1000)] {

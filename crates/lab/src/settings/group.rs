@@ -1,4 +1,4 @@
-//! Which settings are changed together: those of one host that have one journal and one moment.
+//! Groups of settings that change together: those of one host that share a journal and a moment.
 
 use crate::plan::LabPlan;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
-//! Settings of the hosts of a lab, while some work lasts: each is changed on the machine, in the network, of the process
-//! that it belongs to, and undone there.
+//! Settings of a lab's hosts, held while some work runs: each is changed and undone on the machine, in the network namespace,
+//! or on the process to which it belongs.
 //!
 //! ```text
 //!   machine and network ─► services are started ─► what runs ─► work ─► undone, last first
 //! ```
-//! What is of a machine, and of the network of a host that the lab did not make, has its journal in the state folder of
-//! that machine, where `sysdyno tune recover` finds it; what goes with the lab has one in the lab's folder.
+//! Settings of a machine, and of the network of a host that the lab did not create, have their journal in that machine's state
+//! folder, where `sysdyno tune recover` finds it; those that vanish with the lab have one in the lab's folder.
 
 mod group;
 

@@ -1,4 +1,4 @@
-//! The side that asks: what shares of a lab are now, and what is done with their services.
+//! The client side: queries the state of a lab's shares and acts on their services.
 
 use super::super::journal::MadeLab;
 use super::super::labs::Labs;
@@ -26,7 +26,7 @@ impl Labs {
         reach.ask(&door, call(share.name()), NEVER)
     }
 
-    /// What a share is now, as it says.
+    /// The current state of a share, as it reports.
     pub(crate) fn share_status(&self, made: &MadeLab, host: &str) -> Result<ShareStatus, RunError> {
         match self.ask_share(made, host, |share| ShareCall::Status { share })? {
             ShareReply::Status(status) => Ok(*status),

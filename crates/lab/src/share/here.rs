@@ -1,4 +1,4 @@
-//! The side that asks: shares of a lab are begun, changed and taken away, each by an agent on its host.
+//! The client side: has an agent on each host create, change, and tear down its share of a lab.
 
 use super::super::journal::{LabJournal, LabRecord, MadeLab, MadeShare};
 use super::super::labs::Labs;

@@ -1,11 +1,11 @@
-//! Shares: what of a lab is on hosts behind ssh. Each is carried out there by this same program, as a lab of its own.
+//! Shares: the parts of a lab on hosts behind ssh. This same program builds each share there, as a separate lab.
 //!
 //! ```text
 //!   Labs here ─ Reach ─► ssh ─► agent there ─ Shares ─► Labs there: its own journal, namespaces' names, services
 //! ```
-//! Invariants: a share is in the journal here before it is begun there, with the agent that is asked; whoever takes it away
-//! ends that agent first, so that nothing is made behind his back. A lab there is touched only if it says that it is a
-//! share of this very lab. What comes back is text of another machine: bounded here, and not believed.
+//! Invariants: a share and its agent are in the journal here before the share is begun there; tearing it down ends that agent
+//! first, so that the agent cannot create anything afterwards. A lab there is touched only if it says that it is a share of
+//! this very lab. Answers are text from another machine: bounded here, and not trusted.
 
 mod asked;
 mod here;
@@ -30,7 +30,7 @@ use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::service::ServiceReading;
 
-/// Longest piece of a file that is sent at once, which is told as numbers. Unit: bytes.
+/// Longest piece of a file per message, encoded as numbers. Unit: bytes.
 const MAX_PIECE_BYTES: usize = 256 << 10;
 
 /// Which share is meant.
@@ -63,9 +63,9 @@ pub enum ShareCall {
         /// The file of the lab.
         text: String,
     },
-    /// Take a piece of a file that lies beside that of the lab, behind what came of it before. Answer: [`ShareReply::Done`].
+    /// Append a piece to a file next to the lab file. Answer: [`ShareReply::Done`].
     Source {
-        /// Where it lies beside it.
+        /// Its path relative to the lab file's folder.
         path: String,
         /// The piece.
         bytes: Vec<u8>,
@@ -90,7 +90,7 @@ pub enum ShareCall {
         /// The share.
         share: ShareName,
     },
-    /// Say what its services tell. Answer: [`ShareReply::Readings`].
+    /// Report the metrics of its services. Answer: [`ShareReply::Readings`].
     Readings {
         /// The share.
         share: ShareName,
@@ -111,7 +111,7 @@ pub enum ShareCall {
         /// The service.
         service: String,
     },
-    /// Change settings of this host, until they are put back or this agent ends. Answer: [`ShareReply::Held`].
+    /// Change settings of this host, until they are restored or this agent ends. Answer: [`ShareReply::Held`].
     Hold {
         /// The share.
         share: ShareName,
@@ -168,7 +168,7 @@ pub enum ShareReply {
     Needs(Needs),
     /// What the share is.
     Status(Box<ShareStatus>),
-    /// What its services tell.
+    /// The metrics of its services.
     Readings(Vec<ServiceReading>),
     /// The end of a log.
     Log(String),
@@ -177,7 +177,7 @@ pub enum ShareReply {
         /// In the order in which they were.
         settings: Vec<SettingHeld>,
     },
-    /// Settings are put back.
+    /// Settings are restored.
     LetGo {
         /// Those that are not what they were.
         left: Vec<String>,

@@ -1,4 +1,4 @@
-//! Agents on hosts behind ssh that carry out shares of labs, and how they are reached.
+//! Agents on hosts behind ssh that build shares of labs, and how to reach them.
 
 use super::super::journal::{AgentProcess, Door, LabJournal, LabRecord, MadeShare, ProcessId};
 use super::told::MAX_TEXT;
@@ -28,7 +28,7 @@ impl ShareReach {
         ShareReach { ways, version: version.to_owned(), met: BTreeMap::new() }
     }
 
-    /// The way to a host as it is asked for now.
+    /// The way to a host, as currently requested.
     pub(super) fn door(&self, place: &str) -> Door {
         let absolute = |path| std::path::absolute(path).unwrap_or_default();
         let ssh_config = self.ways.ssh_config.as_ref().map(absolute);
@@ -114,7 +114,7 @@ impl ShareReach {
     }
 }
 
-/// Waits for an answer, and says whether to go on.
+/// Waits for an answer, and decides whether to continue.
 struct Waiting<'a>(&'a dyn Fn() -> bool);
 
 impl AgentLink for Waiting<'_> {

@@ -1,5 +1,5 @@
-//! Settings of hosts behind ssh, held there by the agent: its `tune` has their journal, and its guardian puts them back when
-//! the agent ends, as it does when the connection or the machine that asks is gone.
+//! Settings of hosts behind ssh, held there by the agent: its `tune` keeps their journal, and its guardian restores them when
+//! the agent ends, which it also does when the connection or the requesting machine is gone.
 
 use super::super::journal::MadeShare;
 use super::super::labs::Labs;
@@ -57,10 +57,10 @@ impl Labs {
         Ok(HeldThere { share, kept, settings })
     }
 
-    /// Has them put back; those that are not what they were.
+    /// Has them restored; returns those that do not have their old values.
     ///
     /// # Errors
-    /// The agent that holds them is gone: they were put back by their guardian, no one knows when.
+    /// The agent that holds them is gone: their guardian restored them at an unknown time.
     pub(crate) fn let_go_there(&self, held: &HeldThere) -> Result<Vec<String>, RunError> {
         let let_go = ShareCall::LetGo { share: held.share.name(), kept: held.kept };
         match self.reach().order(&held.share, let_go, NEVER)? {

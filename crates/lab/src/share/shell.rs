@@ -1,8 +1,8 @@
-//! A command for the shell of another host, whatever shell that is: each word reaches the program as it is.
+//! Quotes a command for the shell of another host, whichever shell that is: each word reaches the program unchanged.
 //!
-//! `ssh` hands one text to the login shell of the user. This one is `sh` and a script in single quotes, in which nothing
-//! stands but plain letters and backslashes with digits behind them, which every shell leaves as they are between such
-//! quotes. The script has `printf` make the command out of it, with the quotes of sh (POSIX, XCU 2.2.2), and runs that.
+//! `ssh` passes one text to the user's login shell. Here that text is `sh` and a script in single quotes, made of nothing but
+//! plain letters and backslashes followed by digits, which every shell leaves unchanged between such quotes. In the script,
+//! `printf` turns it into the command, with the quotes of sh (POSIX, XCU 2.2.2), and `sh` runs that.
 
 use std::fmt::Write as _;
 

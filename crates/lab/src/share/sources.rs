@@ -1,4 +1,4 @@
-//! Files beside lab.toml that services on another host serve: found here, sent in pieces, kept there beside the share.
+//! Files next to lab.toml that services on another host serve: found here, sent in pieces, stored there next to the share.
 
 use super::super::files::{self, SourceFile};
 use super::super::plan::{FileContent, LabPlan};
@@ -11,7 +11,7 @@ use sysdyno_run::RunError;
 /// Most that is sent to one host. Unit: bytes.
 const MAX_SOURCES_BYTES: u64 = 32 << 20;
 
-/// The folder of a share in which they lie; no service has such a name.
+/// The folder of a share that contains them; no service has such a name.
 pub(super) const FOLDER: &str = "lab.sources";
 
 /// Hands every piece of what services of a host take from beside the lab's file to `send`.

@@ -1,4 +1,4 @@
-//! The side of the agent: shares of labs of other machines, carried out by the labs of this one.
+//! The agent's side: builds shares of other machines' labs as labs of this machine.
 
 use super::super::journal::{AgentProcess, LabJournal, LabRecord, MadeLab, read};
 use super::super::labs::{Labs, UpOrder};
@@ -20,7 +20,7 @@ use sysdyno_run::agent::{AgentLink, LabShares, Proceed, Ways};
 /// How long an agent that is killed may take to end.
 const LAST: Duration = Duration::from_secs(10);
 
-/// Longest end of a log that is told: a letter may take six in a message. Unit: bytes.
+/// Longest end of a log to send: a letter may take six bytes in a message. Unit: bytes.
 const MAX_LOG_BYTES: u64 = 1 << 20;
 
 /// Shares on this host.
@@ -119,7 +119,7 @@ impl Shares {
         self.labs.missing_jars(plan)?.iter().try_for_each(|set| self.labs.fetch(set))
     }
 
-    /// Files that came lie where sources are looked for.
+    /// Received files are where sources are looked for.
     fn order(&self, plan: LabPlan, text: String) -> UpOrder {
         let beside = self.labs.folder_of(&plan.name).join(sources::FOLDER);
         UpOrder { plan, text, beside }

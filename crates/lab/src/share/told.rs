@@ -1,5 +1,5 @@
-//! What another host says of services: what is known here is taken from here, numbers are those of the tables of recipes,
-//! and texts are bounded and escaped.
+//! Another host's report on services: facts known here are taken from here, only numbers in the tables of recipes count, and
+//! texts are bounded and escaped.
 
 use super::super::machine::Missing;
 use super::super::plan::{LabPlan, LabService};
@@ -51,7 +51,7 @@ pub(crate) fn status_there(
     }
 }
 
-/// What a service tells, if its recipe says how.
+/// The metrics of a service, if its recipe defines any.
 pub(super) fn reading_of(
     service: &LabService,
     told: &Result<Vec<ServiceReading>, String>,

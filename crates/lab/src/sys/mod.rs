@@ -1,4 +1,4 @@
-//! System calls that no safe library offers as they are needed, behind functions that are safe to call.
+//! System calls for which no library has a suitable safe interface, behind functions that are safe to call.
 #![allow(unsafe_code)]
 
 pub(crate) mod namespace;

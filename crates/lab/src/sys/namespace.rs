@@ -1,5 +1,4 @@
-//! A network namespace of one's own (unshare(2)), and what a service's process does to itself before it runs
-//! (setsid(2), prctl(2)).
+//! A new network namespace (unshare(2)), and what a service's process sets up before exec (setsid(2), prctl(2)).
 
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! Sockets that see and send whole frames of one interface (packet(7)).
+//! Sockets that receive and send whole frames of one interface (packet(7)).
 
 use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};

@@ -1,7 +1,7 @@
-//! What carries requests, one at a time on each slot. Here transports and protocols meet, which do not know each other.
+//! Carriers of requests, one at a time on each slot. They join transports and protocols, which do not know each other.
 //!
-//! Every [`Transport`] carries requests as the bytes that they are; whoever drives it reads the responses from the bytes that
-//! arrive. [`Http2`] is a carrier over a transport: its slots are streams, and it reads the responses itself.
+//! Every [`Transport`] is a carrier of plain bytes; its caller parses the responses. [`Http2`] is a carrier over a transport:
+//! its slots are streams, and it parses the responses itself.
 
 mod streams;
 
@@ -46,7 +46,7 @@ pub(crate) trait Carrier {
     /// Sends the request that was written, of the kind of a message.
     fn flush(&mut self, slot: Slot, like: Message) -> Send;
 
-    /// Closes the connection of `slot`, or ceases to share it; nothing more is told of it.
+    /// Closes the connection of `slot`, or stops sharing it; no further news of it follows.
     fn close(&mut self, slot: Slot);
 
     /// Waits for news.

@@ -1,11 +1,10 @@
-//! The carrier whose slots are streams of HTTP/2.
+//! The carrier whose slots are HTTP/2 streams.
 //!
-//! Slots `k × streams` to `(k + 1) × streams − 1` share connection `k`. The first of them that is dialled connects it, the
+//! Slots `k × streams` to `(k + 1) × streams − 1` share connection `k`. The first of them that is dialed connects it; the
 //! others join ([`News::Joined`]).
 //!
-//! Frames that are made go out together when the engine waits, or when there are [`BATCH_COUNT`] requests of a connection. The
-//! instant that the engine takes for "sent" is early by the time that the requests before it in the batch take to be
-//! made, and never late.
+//! Frames are sent together when the engine waits, or when a connection has [`BATCH_COUNT`] requests. The engine's "sent"
+//! instant is early by the time it takes to build the requests before it in the batch, and never late.
 
 use super::News;
 use crate::error::LoadError;
@@ -31,7 +30,7 @@ pub(crate) struct Http2<T> {
     follow: VecDeque<(Slot, News)>,
     /// Connections on which something is to be said.
     dirty: Vec<Slot>,
-    /// What came of the last bytes that arrived.
+    /// The result of the last bytes that arrived.
     events: Vec<(Lane, LinkEvent)>,
     /// A request that is made for one stream, as HTTP/1 writes it, and its header block.
     outgoing: Vec<u8>,
@@ -101,7 +100,7 @@ impl<T: Transport> Http2<T> {
         submitted
     }
 
-    /// The connection is established: whoever waited may join.
+    /// The connection is established: waiting slots may join.
     fn come_up(&mut self, connection: Slot) {
         let first = self.slot(connection, 0);
         let socket = &mut self.sockets[connection as usize];

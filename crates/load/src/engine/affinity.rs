@@ -1,5 +1,5 @@
-//! Where generator threads run: each on a CPU of its own, the last ones first, since interrupts and services tend to
-//! begin at CPU 0. What else this process does keeps off these CPUs, or it would make the generator late.
+//! Where generator threads run: each on its own CPU, the last CPUs first, since interrupts and services tend to use CPU 0
+//! first. This process's other threads keep off these CPUs; otherwise they would make the generator late.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 

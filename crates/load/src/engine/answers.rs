@@ -1,7 +1,7 @@
-//! What a server answered where its responses were wrong: each text once, with how often it came.
+//! The texts of wrong responses: each text once, with how often it came.
 //!
-//! An error page is mostly the same each time, so a response whose body is known already costs a comparison of checksums.
-//! Pages that differ each time are read up to a bound; beyond it they are counted by their class only.
+//! An error page is mostly the same each time, so a response with a known body costs only a comparison of checksums. Pages
+//! that differ each time are read up to a bound; beyond it, they are only counted by class.
 
 use crate::page::shown_text;
 use crate::protocol::Response;

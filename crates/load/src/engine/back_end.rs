@@ -1,4 +1,4 @@
-//! Which back end a trial uses: chosen once, before its threads start, by what the kernel allows.
+//! Chooses the back end of a trial, once, before its threads start: the best that the kernel allows.
 
 use crate::error::LoadError;
 use crate::transport::{ConnectionRoute, Transport, Uring};

@@ -1,5 +1,5 @@
-//! When a thread closes a connection for the sake of a new one: at instants that are evenly spaced, each at the end of
-//! the next response. What is behind its instants catches up with the responses that follow.
+//! When a thread replaces a connection with a new one: at evenly spaced instants, each at the end of the next response.
+//! If it falls behind, it catches up with the responses that follow.
 
 use crate::schedule::Share;
 use sysdyno_record::units::MonoNs;

@@ -16,7 +16,7 @@ use crate::workload::RequestKind;
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::units::MonoNs;
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// There is no socket.

@@ -1,4 +1,4 @@
-//! The order to stop, or to send no more than probes, given from outside or by a hard stop.
+//! The order to stop, or to send only probes, from the caller or from a hard stop.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ impl Control {
         self.is_held_back.load(Ordering::Relaxed)
     }
 
-    /// Whether the end was asked for.
+    /// Whether a stop was requested.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }

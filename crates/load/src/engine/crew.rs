@@ -1,4 +1,4 @@
-//! The threads of a load in this process: started together, told together.
+//! The threads of a load in this process: started together, given orders together.
 
 use super::affinity;
 use super::back_end;
@@ -18,7 +18,7 @@ use sysdyno_record::load::TimerError;
 use sysdyno_record::plan::SpinChoice;
 use sysdyno_record::units::MonoNs;
 
-/// What a generator thread is told.
+/// An order to a generator thread.
 #[derive(Clone, Copy)]
 pub(super) enum Order {
     Connect,

@@ -1,4 +1,4 @@
-//! DeadlineList without a heap: lists in which the earliest deadline is first because all of a kind are equally long.
+//! Deadlines without a heap: lists in which the earliest deadline comes first, because all deadlines of a kind are equally long.
 //!
 //! A total deadline is a constant after the intended send, a connect deadline a constant after the call, an idle
 //! deadline a constant after the last byte. Within a kind, the order in which deadlines are set is therefore the order
@@ -8,7 +8,7 @@
 use crate::transport::Slot;
 use sysdyno_record::units::MonoNs;
 
-/// No neighbour.
+/// No neighbor.
 const NONE: Slot = Slot::MAX;
 
 /// DeadlineList of one kind, at most one per connection.

@@ -1,9 +1,9 @@
 //! A bounded, evenly thinned sample of the gaps between arrivals, for the check of the arrival process.
 //!
-//! Arrivals that come closer together than the timer can tell apart are noticed in bunches, whatever their process is.
-//! So a gap spans as many arrivals as last [`TIMER_ERRORS_MIN`] of the timer's errors on average; of a Poisson process
-//! such gaps are gamma distributed, and lateness does not show in them. Each gap begins where another one ended or is
-//! left out as a whole: all that are kept are true gaps. Phases of different rates have samples of their own.
+//! Arrivals closer together than the timer can resolve are noticed in bunches, whatever their process. So a gap spans as
+//! many arrivals as take [`TIMER_ERRORS_MIN`] times the timer's error on average; for a Poisson process such gaps are
+//! gamma distributed, and lateness does not show in them. Each gap begins where another one ended or is left out as a
+//! whole, so every gap kept is a true gap. Phases of different rates have separate samples.
 
 use sysdyno_record::load::GapSample;
 use sysdyno_record::units::MonoNs;

@@ -1,7 +1,7 @@
-//! Windows on their way from one host to another: how they are told, and what of that is believed.
+//! Windows sent from one host to another: how they are encoded, and how they are checked.
 //!
-//! Whatever another host says is hostile: a window that could not have been measured is refused before it is merged, so
-//! that no assertion of the merge depends on another host's honesty.
+//! Input from another host is hostile: a window that could not have been measured is refused before it is merged, so that
+//! no assertion of the merge depends on another host's honesty.
 
 use super::job::Job;
 use super::tally::{OperationTally, PhaseTally, Tally, ThreadWindow};
@@ -23,7 +23,7 @@ const MAX_STEPS: usize = 100_000;
 /// Longest window. Unit: nanoseconds.
 const MAX_WINDOW_NS: u64 = 3_600_000_000_000;
 
-/// A window as it is told to another host.
+/// A window as sent to another host.
 pub(super) fn told(thread: u32, window: &ThreadWindow) -> PartWindow {
     PartWindow {
         thread,

@@ -1,4 +1,4 @@
-//! A host that sends a part of a load: what it sends with, and what it has had of a trial so far.
+//! A host that sends a part of a load: its means of sending, and its share of the trial so far.
 
 use super::tally::{OperationTally, Tally};
 use sysdyno_record::load::{Counts, LearntBody};
@@ -11,7 +11,7 @@ use sysdyno_record::spread::PartReady;
 pub struct SpreadHost {
     /// As it was typed.
     pub name: String,
-    /// How its clock lies beside that of this host.
+    /// The offset of its clock from this host's.
     pub clock: ClockOffset,
     /// What it sends with.
     pub ready: PartReady,

@@ -1,4 +1,4 @@
-//! What all threads of a trial share: the plan, compiled once and read only, and the order to stop.
+//! What all threads of a trial share: the plan, compiled once and read-only, and the order to stop.
 
 use super::Control;
 use super::preload::preload;

@@ -18,7 +18,7 @@ use sysdyno_record::spread::{GeneratorShare, PartReady};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::workload::OperationSummary;
 
-/// Windows over which the share of failures is looked at: about ten seconds.
+/// Windows over which the share of failures is computed: about ten seconds.
 const FAILURE_WINDOWS_COUNT: usize = 10;
 
 /// Fewest requests in them that say anything.
@@ -374,7 +374,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Where an interval stands.
+/// The position of an interval.
 #[derive(Clone, Copy)]
 struct Frame {
     phase: u32,

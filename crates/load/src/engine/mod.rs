@@ -1,13 +1,13 @@
-//! A trial: starts the threads, merges what they hand over, asserts that no request vanished.
+//! A trial: starts the threads, merges their windows, and asserts that no request vanished.
 //!
 //! ```text
 //!   thread 1 ─┐ windows (1 s or less)          ┌─► sink: one Interval per window and phase
 //!   thread 2 ─┼──────────────────► merge ──────┤
 //!   thread n ─┘ ◄── empty tallies ──           └─► TrialSummary
 //! ```
-//! The threads share the compiled plan, read only, and hand over whole tallies by message; the merging thread sleeps
-//! in between. Where several hosts send together (`part`, `spread`), the threads of all of them are the threads of the
-//! trial, and their windows come by the network. Hard stops that need the sum over all threads are decided here.
+//! The threads share the compiled plan, read-only, and hand over whole tallies by message; the merging thread sleeps
+//! in between. If several hosts send together (`part`, `spread`), the threads of all hosts are the threads of the
+//! trial, and their windows arrive over the network. Hard stops that need the sum over all threads are decided here.
 
 mod affinity;
 mod answers;

@@ -1,20 +1,20 @@
 //! How many responses a thread waits for before it wakes up.
 //!
-//! Waking up costs more than handling a response does, on a virtual machine several times as much. Where responses come
-//! fast enough, a thread therefore lets a few gather: as many as come in [`GATHER_NS`], and never more than an eighth of
-//! those that are awaited, so that a closed loop keeps its connections busy. Where they come more slowly, it wakes up
-//! for each. No latency knows of it, since the kernel stamps each response when it comes; so it is done only with these
-//! stamps. To a closed loop it is a think time of some microseconds; a server that halts just then adds the length of
-//! [`crate::transport::TICK`] at most.
+//! Waking up costs more than handling a response, on a virtual machine several times as much. If responses come fast
+//! enough, a thread therefore lets a few gather: as many as come in [`GATHER_NS`], and never more than an eighth of those
+//! awaited, so that a closed loop keeps its connections busy. If they come more slowly, the thread wakes up for each.
+//! Latencies are not affected, since the kernel stamps each response on arrival; without these stamps, responses are not
+//! gathered. In a closed loop, gathering acts as a think time of some microseconds; if the server stalls just then, it
+//! adds [`crate::transport::TICK`] at most.
 //!
-//! What comes while the thread is busy waits for it anyway, and only what it sleeps for is a think time of its making. So
-//! these bounds are on what comes while it sleeps: of a closed loop's thread that is busy for a part ρ of the time, 1 ÷ (1 − ρ)
+//! Responses that come while the thread is busy wait anyway; only its sleep adds think time. So these bounds apply to the
+//! responses that come while it sleeps: for a closed loop's thread that is busy for a share ρ of the time, 1 ÷ (1 − ρ)
 //! times as many gather, and [`MAX_STRETCH`] times at most.
 //!
-//! Responses that share a connection have one stamp if they are read together, that of the last. There the thread waits
-//! for the time in which as many come, and a response time can be longer by that time: by 3 % at most, since that is how
-//! long one in 32 of the responses takes to come (Little's law). It is done in closed loops only, where a response
-//! time says how many requests there are at a time rather than how quick the server is.
+//! Responses on one connection that are read together share one stamp, that of the last. There the thread waits for the
+//! time in which that many come, and a response time can grow by that time: by 3% at most, since that is how long one in
+//! 32 of the responses takes to come (Little's law). This is done only in closed loops, where a response time says how
+//! many requests there are at a time rather than how quick the server is.
 
 use crate::carrier::News;
 use crate::transport::{Completion, Gather};
@@ -39,7 +39,7 @@ const SHARED_SHARE: u64 = 32;
 /// Over how long the rate is taken. Unit: nanoseconds.
 const SPAN_NS: u64 = 1_000_000;
 
-/// The rate of responses of one thread, as far as it matters for waiting.
+/// The rate of responses of one thread, for deciding how long to wait.
 #[derive(Debug, Default)]
 pub(super) struct GatherPace {
     since: MonoNs,
@@ -69,7 +69,7 @@ impl GatherPace {
         self.count += u64::from(is_response);
     }
 
-    /// What to wait for at `now`; `cpu_ns` is asked for the CPU time of the thread, now and then.
+    /// What to wait for at `now`; `cpu_ns` is called now and then for the thread's CPU time.
     #[inline]
     pub(super) fn want(&mut self, now: MonoNs, awaited: Awaited, cpu_ns: impl FnOnce() -> u64) -> Gather {
         let span_ns = now.since(self.since);

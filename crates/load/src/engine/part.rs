@@ -1,9 +1,9 @@
-//! The part of a load that this process has where several hosts send together: every n-th thread.
+//! This process's part of a load that several hosts send together: every n-th thread.
 //!
 //! ```text
 //!   set up ─► Ready ─► (Connect) ─► connected ─► Connected ─► (Begin) ─► Window … Finished … ─► Over
 //! ```
-//! The orders in brackets come from the host that merges, so that none connects before all are set up, and all begin at
+//! The orders in parentheses come from the merging host, so that no host connects before all are set up, and all begin at
 //! one instant.
 
 use super::back_end::BackEnd;

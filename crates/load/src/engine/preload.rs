@@ -1,5 +1,5 @@
-//! Stores every key of memcached before the first trial, so that reads find something: one connection, many requests in flight, no
-//! clock. What it does is no part of any number.
+//! Stores every memcached key before the first trial, so that reads find something: one connection, many requests in flight, no
+//! clock. Its requests count in no result.
 
 use super::Control;
 use crate::clock;

@@ -1,11 +1,11 @@
-//! Spinning before what is due: a thread that sleeps wakes up tens of microseconds late, one that looks at the clock
-//! does not. Such a thread also has the highest priority that its user may give it, so that no stray process takes its
-//! CPU for a time slice of milliseconds.
+//! Spinning before each due instant: a thread that sleeps wakes up tens of microseconds late, one that polls the clock does
+//! not. A spinning thread also gets the highest priority that its user may set, so that no stray process takes its CPU for
+//! a time slice of milliseconds.
 //!
-//! It is bounded to [`SPIN_NS`] before each due instant, so that at low rates most of the time is slept. Its CPU time is
-//! counted apart, because it is not work: a generator that spins is not at its limit. And it is given up for the rest
-//! of the trial when the thread finds that it is stopped while it spins, which means that something else wants its CPU
-//! (or a quota is used up), and that spinning takes from others rather than from an idle core.
+//! Spinning is bounded to [`SPIN_NS`] before each due instant, so that the thread mostly sleeps at low rates. Its CPU time
+//! is counted separately, because it is not work: a generator that spins is not at its limit. A thread stops spinning for
+//! the rest of the trial when it finds that it was stopped while spinning: something else wants its CPU (or a quota is
+//! used up), so spinning takes time from others rather than from an idle core.
 
 use sysdyno_record::units::MonoNs;
 
@@ -19,7 +19,7 @@ const STOP_NS: u64 = 50_000;
 /// Share of the spinning in which the thread may be stopped: interrupts and a hypervisor take a few per cent.
 const MAX_STOPPED_RATIO: f64 = 0.1;
 
-/// Spinning that is needed for a judgement. Unit: nanoseconds.
+/// Spinning that is needed for a judgment. Unit: nanoseconds.
 const MIN_JUDGED_NS: u64 = 50_000_000;
 
 /// The spinning of one thread.

@@ -1,7 +1,7 @@
-//! A trial that several hosts send together: their windows are merged as those of threads are.
+//! A trial that several hosts send together: their windows are merged like those of threads.
 //!
-//! Thread k of the load runs on host k modulo their number, and everything that is split over threads is split over hosts
-//! by that. A host that is lost has ended: what it had open is in flight or unsent for good, and the load stops.
+//! Thread k of the load runs on host k modulo the number of hosts, so everything that is split over threads is split over
+//! hosts too. A lost host counts as ended: its open requests stay in flight or unsent for good, and the load stops.
 
 use super::crew::CrewMessage;
 use super::handover::Heard;

@@ -1,4 +1,4 @@
-//! From sums to the few numbers that people read.
+//! Turns sums into the few numbers that people read.
 
 use super::tally::{OperationTally, SessionTally, Tally};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What one thread counts: one tally per phase and window, handed over whole when the window ends.
+//! A thread's counts: one tally per phase and window, handed over whole when the window ends.
 //!
 //! A request is counted in the phase of its intended send, in the window in which its outcome became known.
 
@@ -400,7 +400,7 @@ pub(super) struct ThreadWindow {
     pub index: u32,
     pub begin: MonoNs,
     pub end: MonoNs,
-    /// Phase that the window lies in.
+    /// Phase of the window.
     pub phase: u32,
     pub tallies: Vec<PhaseTally>,
     pub in_flight: u64,

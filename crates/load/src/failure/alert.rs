@@ -1,4 +1,4 @@
-//! Alerts of TLS: what they are called, and which failure class they belong to.
+//! TLS alerts: their names, and the failure class of each.
 //!
 //! Source: the IANA registry "TLS Alerts" (RFC 8446, section 6; RFC 6066; RFC 7301).
 

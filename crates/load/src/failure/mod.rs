@@ -1,4 +1,4 @@
-//! Which failure class an error of a socket belongs to, and what is known of a failure besides its class.
+//! The failure class of a socket error, and further details of a failure.
 
 pub(crate) mod alert;
 mod reset;

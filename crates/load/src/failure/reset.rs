@@ -1,4 +1,4 @@
-//! What the error codes of HTTP/2 are called, with which a server resets a stream or gives up a connection.
+//! Names of the HTTP/2 error codes with which a server resets a stream or closes a connection.
 //!
 //! Source: RFC 9113, section 7.
 

@@ -1,7 +1,7 @@
-//! Where a probe goes: names resolved once, and addresses that nobody has to answer for refused.
+//! Where a probe goes: resolves names once, and refuses addresses that must not be probed.
 //!
-//! A few packets a second are what networks are probed with every day, so that public addresses are allowed at a capped
-//! rate; addresses that reach many hosts, or none, or the credentials of a cloud machine, are not.
+//! Everybody probes networks with a few packets per second, so public addresses are allowed at a capped rate; addresses that
+//! reach many hosts, none, or the credentials of a cloud machine are refused.
 
 use crate::error::LoadError;
 use crate::target::{AddressClass, classify};

@@ -1,4 +1,4 @@
-//! The loop of a probe: what is due is begun, what ended is reported, what is over its time is given up.
+//! The loop of a probe: begins due operations, reports those that ended, and times out those that take too long.
 
 use super::http::HttpProber;
 use super::icmp::IcmpProber;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use sysdyno_record::probe::{ProbeOutcome, ProbeReply};
 use sysdyno_record::units::MonoNs;
 
-/// Longest sleep, so that an end that was asked for is noticed. Unit: nanoseconds.
+/// Longest sleep, so that a request to stop is noticed. Unit: nanoseconds.
 const TICK_NS: u64 = 50_000_000;
 
 /// A probe that is ready to be sent.
@@ -28,7 +28,7 @@ impl<'a> Probe<'a> {
     /// Opens what a probe needs; sends nothing.
     ///
     /// # Errors
-    /// It may not be sent as it is asked for, or its socket cannot be opened.
+    /// The probe is not permitted, or its socket cannot be opened.
     pub fn open(job: &'a ProbeJob) -> Result<Probe<'a>, LoadError> {
         job.check()?;
         let prober: Box<dyn Prober + Send> = match &job.way {
@@ -39,7 +39,7 @@ impl<'a> Probe<'a> {
         Ok(Probe { job, prober })
     }
 
-    /// Sends until it has sent what it should, or is told to end; blocks the calling thread.
+    /// Sends until all operations are sent or a stop is requested; blocks the calling thread.
     ///
     /// # Errors
     /// The kernel refuses to wait; what was open then is reported as in flight.

@@ -1,7 +1,7 @@
-//! The HTTP probe: the request of a load on a connection of its own.
+//! The HTTP probe: the request of a load, on a separate connection.
 //!
-//! One connection is kept between operations, unless the load makes one per request. While it is busy, or after it broke,
-//! the next operation makes a new one, and its time counts: an outsider would wait for it too.
+//! One connection is kept between operations, unless the load opens one per request. While it is busy, or after it broke,
+//! the next operation opens a new one, and that time counts: an outsider would wait for it too.
 //!
 //! ```text
 //!   Connecting ─► Sending ─► Waiting ─► Idle (one at most)

@@ -1,4 +1,4 @@
-//! The ICMP probe: echo requests, each with a token by which its reply is known.
+//! The ICMP probe: echo requests, each with a token that identifies its reply.
 //!
 //! A ping socket (`SOCK_DGRAM`, which `net.ipv4.ping_group_range` permits to groups of users) is tried first, a raw one
 //! next. A reply counts only if it has the right type, identifier, sequence number and, byte for byte, the payload that was
@@ -30,10 +30,10 @@ const PAYLOAD_BYTES: usize = 56;
 /// What the payload begins with.
 const MAGIC: &[u8; 8] = b"sysdyno\0";
 
-/// Longest packet that is looked at: the longest IPv4 header, and a reply.
+/// Longest packet to parse: the longest IPv4 header, and a reply.
 const BUFFER_BYTES: usize = 60 + HEADER_BYTES + PAYLOAD_BYTES + 1;
 
-/// Packets that are looked at in a row.
+/// Packets to process in a row.
 const MAX_RECEIVES_COUNT: usize = 256;
 
 /// An ICMP socket, and the operations that have no reply yet.
@@ -132,7 +132,7 @@ impl Token {
 
     /// The operation that a packet is the reply to.
     ///
-    /// `None`: it is not one of ours.
+    /// `None` if the reply is not for this probe.
     fn sequence_of(self, packet: &[u8]) -> Option<u64> {
         let message = if self.is_raw && !self.is_v6 { without_ip_header(packet)? } else { packet };
         let (header, payload) = message.split_at_checked(HEADER_BYTES)?;

@@ -1,14 +1,14 @@
-//! The probe: one operation at a time on its own schedule, to know what an outsider waits.
+//! The probe: single operations on their own schedule, to measure how long an outsider waits.
 //!
 //! ```text
 //!   schedule ─► begin ─► prober (http | tcp | icmp) ─► received │ failed │ timed out ─► sink
 //!      │                                                                      ▲
 //!      └── its time was over before it could begin: unsent ───────────────────┘
 //! ```
-//! The instants are fixed before the first operation: begin + n × interval. A slow reply delays none after it, since
-//! each goes out on a connection of its own when the kept one is busy; at most `timeout ÷ interval` are open. Every
-//! operation that became due is given to the sink once, whatever became of it. One thread waits in `poll`; on a host
-//! that has just enough CPUs it keeps off those of the generator.
+//! The instants are fixed before the first operation: begin + n × interval. A slow reply delays no later operation, since
+//! an operation opens a new connection when the kept one is busy; at most `timeout ÷ interval` are open. The sink gets
+//! every due operation exactly once, whatever its outcome. One thread waits in `poll`; if the host has enough CPUs, it
+//! keeps off those of the generator.
 
 mod address;
 mod driver;
@@ -71,7 +71,7 @@ pub enum Way {
     Http(Box<LoadPlan>),
     /// A connection to this address.
     Tcp(ProbeAddress),
-    /// An echo of this address; the port is not looked at.
+    /// An ICMP echo to this address; the port is ignored.
     Icmp(ProbeAddress),
 }
 

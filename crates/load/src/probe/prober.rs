@@ -1,4 +1,4 @@
-//! What each way of probing does for the driver.
+//! The interface of each kind of probe to the driver.
 
 use rustix::event::{PollFd, PollFlags};
 use sysdyno_record::probe::ProbeOutcome;

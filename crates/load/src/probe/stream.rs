@@ -1,4 +1,4 @@
-//! Stream sockets that never block.
+//! Non-blocking stream sockets.
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! The TCP probe: a connection is made and closed at once.
+//! The TCP probe: opens a connection and closes it at once.
 
 use super::prober::{ProbeEnd, Prober};
 use super::stream::{self, Dialed};

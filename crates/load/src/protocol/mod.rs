@@ -1,7 +1,7 @@
-//! What is said over a connection: requests as bytes, and responses read from the bytes that arrive. Nothing here knows a
-//! socket, a clock or a thread; bytes come in pieces of any size, and every one of them is hostile.
+//! Protocols: requests as bytes, and responses parsed from the bytes that arrive. Nothing here knows sockets, clocks, or
+//! threads; bytes come in pieces of any size, and all of them are hostile.
 //!
-//! [`http1`], [`http2`] and [`memcached`] are a protocol each; what they have in common is what a response is.
+//! [`http1`], [`http2`], and [`memcached`] are one protocol each; they share the notion of a response.
 
 pub mod http1;
 pub mod http2;

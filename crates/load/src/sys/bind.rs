@@ -1,7 +1,7 @@
-//! Binding a socket to an address and leaving its port open until it connects (`IP_BIND_ADDRESS_NO_PORT`, ip(7)).
+//! Binds a socket to an address and leaves its port open until it connects (`IP_BIND_ADDRESS_NO_PORT`, ip(7)).
 //!
-//! Without the option a bind takes a port that no other socket of that address may have, whatever it connects to; with it
-//! two connections share a port as long as their other ends differ.
+//! Without the option, a bind takes a port that no other socket of that address may use, whatever it connects to; with it,
+//! two connections can share a port if their other ends differ.
 
 use rustix::fd::{AsRawFd, BorrowedFd};
 use rustix::io::Errno;

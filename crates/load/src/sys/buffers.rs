@@ -1,7 +1,7 @@
 //! A ring of receive buffers that the kernel picks from (`IORING_REGISTER_PBUF_RING`, Linux 5.19).
 //!
-//! The kernel fills a buffer and names it in the completion; whoever has read it gives it back. The memory is never
-//! moved, and lives as long as the kernel may write to it: [`Buffers::leak`] is for the case that this cannot be known.
+//! The kernel fills a buffer and names it in the completion; its reader gives it back. The memory is never moved, and lives
+//! as long as the kernel may write to it: [`Buffers::leak`] is for the case that this cannot be known.
 
 use io_uring::types::BufRingEntry;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};

@@ -1,4 +1,4 @@
-//! Waiting on epoll with a time-out in nanoseconds, which no safe library offers without a copy of the events.
+//! Waits on epoll with a timeout in nanoseconds, which no safe library offers without copying the events.
 //!
 //! `epoll_pwait2` came with Linux 5.11. Where it is missing, [`wait`] says so and the caller falls back.
 

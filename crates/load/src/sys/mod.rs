@@ -1,4 +1,4 @@
-//! The system calls that no safe library offers as they are needed, each behind a function that is safe to call.
+//! System calls for which no library has a suitable safe interface, each behind a function that is safe to call.
 #![allow(unsafe_code)]
 
 pub(crate) mod bind;

@@ -1,9 +1,9 @@
-//! Local ports one after the other (`IP_LOCAL_PORT_RANGE`, ip(7)).
+//! Assigns local ports one after the other (`IP_LOCAL_PORT_RANGE`, ip(7)).
 //!
-//! To connect, the kernel looks for a port that is free towards the same server: first among the even half of the range,
-//! leaving the odd half to sockets that listen. Once half of the ports are in use, every connect tries that half in vain
-//! before it comes to the other one: 0.6 ms for 14,000 ports. A socket that has a range of its own is given every port in
-//! turn (Linux 6.14, `net/ipv4/inet_hashtables.c`, `__inet_hash_connect`), which takes a few microseconds.
+//! To connect, the kernel looks for a port that is free towards the same server: first among the even ports of the range,
+//! leaving the odd ones to listening sockets. Once half of the ports are in use, every connect first tries that half in
+//! vain: 0.6 ms for 14,000 ports. A socket with its own range gets every port in turn (Linux 6.14,
+//! `net/ipv4/inet_hashtables.c`, `__inet_hash_connect`), which takes a few microseconds.
 
 use rustix::fd::{AsRawFd, BorrowedFd};
 

@@ -1,7 +1,7 @@
-//! An io_uring for the sockets of one thread, safe to use: every address that the kernel is given points into memory
-//! that the ring owns and does not move, and that is freed only after the kernel has said that nothing is under way.
+//! An io_uring for the sockets of one thread, safe to use: every address passed to the kernel points into memory that the
+//! ring owns and does not move, and that is freed only after the kernel has confirmed that no operation is under way.
 //!
-//! Sockets are direct descriptors: they exist in the ring's own table and never in that of the process. The kernel runs
+//! Sockets are direct descriptors: they exist in the ring's own table and never in the process's table. The kernel runs
 //! completions only when this thread asks for them (`DEFER_TASKRUN`, Linux 6.1), so that they never interrupt it.
 //!
 //! Sources: io_uring_setup(2), io_uring_enter(2), `include/uapi/linux/io_uring.h`.
@@ -315,7 +315,7 @@ impl Ring {
         self.push(close.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
     }
 
-    /// Submits what was pushed; what completes is not looked at yet.
+    /// Submits the pushed operations; completions are not processed yet.
     pub(crate) fn submit(&mut self) {
         self.enter(0, EnterFlags::empty(), None);
     }

@@ -1,7 +1,7 @@
-//! Receiving together with the instant at which the kernel got the last byte (`SO_TIMESTAMPNS`, socket(7)).
+//! Receives data together with the instant at which the kernel got the last byte (`SO_TIMESTAMPNS`, socket(7)).
 //!
-//! A thread that was asleep, or busy with other connections, sees a response later than it came. The network stack stamps
-//! each packet as it arrives, and TCP hands out the stamp of the last packet that a receive took bytes from
+//! A thread that was asleep, or busy with other connections, sees a response later than it arrived. The network stack stamps
+//! each packet on arrival, and TCP returns the stamp of the last packet from which a receive took bytes
 //! (`net/ipv4/tcp.c`, `tcp_recv_timestamp`). Stamps are on `CLOCK_REALTIME`.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

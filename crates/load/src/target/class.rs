@@ -1,7 +1,7 @@
-//! Whose an address is, as far as the address itself tells.
+//! The owner of an address, as far as the address itself reveals it.
 //!
-//! Ranges: IANA special-purpose address registries (RFC 6890 and its updates). Addresses that carry another one inside
-//! (IPv4-mapped, NAT64, 6to4) are judged by the inner one.
+//! Ranges: IANA special-purpose address registries (RFC 6890 and its updates). Addresses that embed another address
+//! (IPv4-mapped, NAT64, 6to4) are judged by the embedded one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,8 +1,8 @@
-//! Which addresses a load may go to: the fence around this host.
+//! Which addresses may be loaded: the fence around this host.
 //!
-//! Two rules. Where a file or a variable lists networks ([`AllowList`]), nothing else is loaded, and no option lifts
-//! that; of several lists each one counts. Without a list, what a load reaches without a router is loaded: this host, and
-//! hosts of networks in which it has an address. Everything else takes the user's word that it is theirs.
+//! Two rules. If a file or a variable lists networks ([`AllowList`]), nothing else may be loaded, and no option lifts that;
+//! if there are several lists, each one applies. Without a list, targets that need no router may be loaded: this host, and
+//! hosts on networks in which it has an address. For any other target, users must confirm that it is theirs.
 
 use std::net::IpAddr;
 use sysdyno_record::route::{AllowList, Network, Route};

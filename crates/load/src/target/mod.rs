@@ -1,7 +1,7 @@
-//! Where a load goes: a URL made into one pinned address, if the address may be loaded at all.
+//! Where a load goes: turns a URL into one pinned address, if that address may be loaded at all.
 //!
-//! A name is resolved once, every address that it has is classified, and one of them is pinned; nothing is looked up
-//! again while the load runs, so that a name cannot be let through and another address be dialled.
+//! A name is resolved once, all its addresses are classified, and one of them is pinned; nothing is looked up again while
+//! the load runs, so a name cannot pass the check and then lead to another address.
 
 mod class;
 mod fence;

@@ -129,7 +129,7 @@ pub(crate) fn shown(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// What stands for a password.
+/// Replaces a password in output.
 const HIDDEN: &str = "…";
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! The readiness back end: epoll, edge-triggered, registered once per connection.
 //!
-//! One `epoll_ctl` when a socket is made and none after. Edges are safe because a socket is read until a short read: a
-//! read that fills less than the buffer has drained it, and what comes later is a new edge. A close by the peer that
-//! was there before the read is announced by `EPOLLRDHUP` in the same event, and then reading goes on to the end.
-//! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds; on kernels before 5.11 it is in milliseconds, which the
-//! engine finds when it measures its timer.
+//! One `epoll_ctl` when a socket is created and none after. Edges are safe because a socket is read until a short read: a
+//! read that does not fill the buffer has drained the socket, and later data is a new edge. If the peer closed before the
+//! read, `EPOLLRDHUP` in the same event says so, and reading continues to the end. Waiting uses `epoll_pwait2`, whose
+//! timeout is in nanoseconds; before Linux 5.11 it is in milliseconds, which the engine notices when it measures its timer.
 
 use super::origin::{Ends, header};
 use super::route::NO_CONGESTION_CONTROL;

@@ -1,17 +1,17 @@
-//! Bytes over sockets: connections to one server, made, written to, read from and closed. What the bytes mean is no concern
-//! of this layer; it knows no protocol but TLS.
+//! Bytes over sockets: opens, writes, reads, and closes connections to one server. This layer ignores what the bytes mean; it
+//! knows no protocol but TLS.
 //!
-//! [`Transport`] is the seam to the kernel, shaped on completions. Who drives it submits (connect, send,
-//! receive-until-closed) and is told what completed. A back end that works by readiness makes the call itself when the socket
-//! is ready; one that works by completions hands the call over. Both may say of a submission that it is complete at once, which
-//! saves the way through the queue. [`tls::Tls`] is a transport over a transport.
+//! [`Transport`] is the interface to the kernel, modeled on completions. Its caller submits operations (connect, send,
+//! receive-until-closed) and receives their completions. A readiness back end makes the system call itself when the socket is
+//! ready; a completion back end passes it to the kernel. Both may report a submission as complete at once, which skips the
+//! queue. [`tls::Tls`] is a transport over a transport.
 //!
 //! Receiving is armed once per connection and lasts until the connection is closed. The bytes of a
-//! [`Completion::Received`] lie in a buffer of the back end that is valid until the next call of [`Transport::complete`].
+//! [`Completion::Received`] are in a buffer of the back end that is valid until the next call of [`Transport::complete`].
 //!
-//! Two ways of sending: [`Transport::send`] takes one of the messages that were made before the load, which costs no copy;
-//! [`Transport::outgoing`] and [`Transport::flush`] take bytes that were made for this one request. A connection uses one of
-//! the two at a time.
+//! There are two ways to send: [`Transport::send`] takes a message that was built before the load, without a copy;
+//! [`Transport::outgoing`] and [`Transport::flush`] take bytes built for this one request. A connection uses one of the two
+//! at a time.
 
 mod epoll;
 pub mod origin;

@@ -1,4 +1,4 @@
-//! Where the connections of a trial go, and what is sent on them.
+//! Where the connections of a trial go, and what they carry.
 
 use super::origin::Origin;
 use super::tls;

@@ -1,16 +1,15 @@
 //! The completion back end: io_uring, for TCP.
 //!
-//! Receiving is armed once per connection and goes on by itself (multishot) into buffers that the kernel picks. Where a
-//! connection carries one request, it is armed for one message at a time, so that nothing is left to cancel when the
-//! response is complete. Sends are queued and go out together, at most [`SEND_BATCH_COUNT`] of them, so that the instant
-//! that the engine takes for "sent" is early by the few microseconds that the sends before it in the batch take, and
-//! never late: a service time can be too long by them, not too short. Those that are queued when there is nothing else to
-//! do go out with the wait that follows.
+//! Receiving is armed once per connection and repeats by itself (multishot), into buffers that the kernel picks. If a
+//! connection carries only one request, receiving is armed for one message at a time, so that nothing is left to cancel when
+//! the response is complete. Sends are queued and submitted together, at most [`SEND_BATCH_COUNT`] at a time, so the engine's
+//! "sent" instant is early by the few microseconds that the sends before it in the batch take, and never late: a service time
+//! can be too long by them, but not too short. Sends queued when there is nothing else to do are submitted with the next wait.
 //!
-//! Of a short request that was made up the ring sends a copy. Other bytes that were made are handed over to the ring as a whole
-//! and come back when they are sent; what is put into [`Transport::outgoing`] meanwhile goes out in one piece after them.
+//! The ring sends a copy of a short request built for one send. It takes over longer built buffers as a whole and returns them
+//! when they are sent; bytes put into [`Transport::outgoing`] meanwhile are sent in one piece after them.
 //!
-//! What completes for a socket that has been closed is told by the generation in its tag, and dropped.
+//! The generation in the tag identifies completions for a socket that has been closed; they are dropped.
 
 use super::route::NO_CONGESTION_CONTROL;
 use super::{Completion, ConnectionRoute, Gather, Message, Send, Slot, Submitted, TICK, Transport};

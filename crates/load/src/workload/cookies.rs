@@ -8,7 +8,7 @@
 //! | `Domain` | a cookie for another domain than that of the server is not taken |
 //! | others | ignored |
 //!
-//! A jar holds a bounded number of cookies and bytes; the one that was set longest ago makes room.
+//! A jar holds a bounded number of cookies and bytes; when it is full, the cookie set longest ago is dropped.
 
 use memchr::memchr;
 use sysdyno_record::units::MonoNs;
@@ -197,7 +197,7 @@ fn is_within(host: &str, domain: &[u8]) -> bool {
     host[front..].eq_ignore_ascii_case(domain) && (front == 0 || host[front - 1] == b'.' && !is_address)
 }
 
-/// Where the path stands in a request, without its query.
+/// The position of the path in a request, without its query.
 pub(crate) fn path_of(request: &[u8]) -> std::ops::Range<usize> {
     let begin = memchr(b' ', request).map_or(request.len(), |at| at + 1);
     let length = request[begin..].iter().position(|byte| matches!(byte, b' ' | b'?' | b'\r')).unwrap_or(0);

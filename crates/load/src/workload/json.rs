@@ -1,8 +1,8 @@
-//! One value of a JSON document, found by its path and without reading more than the way to it.
+//! Finds one value of a JSON document by its path, reading no further than that value.
 //!
-//! A path is names and numbers with dots: `data.items.0.token`. What is found is what stands in a string as it is written,
-//! or a number, `true` or `false`. A string with escapes is not taken: it would have to be rewritten. Whatever
-//! is no JSON, or deeper than [`MAX_DEPTH`], is not found.
+//! A path consists of names and numbers with dots: `data.items.0.token`. The result is the raw content of a string, a
+//! number, `true`, or `false`. A string with escapes is not accepted: it would have to be rewritten. Values in invalid JSON,
+//! or deeper than [`MAX_DEPTH`], are not found.
 
 /// Greatest depth of what is passed over.
 const MAX_DEPTH: usize = 64;
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         (self.peek()? != b']').then_some(())
     }
 
-    /// Passes over a value and the comma behind it.
+    /// Skips a value and the comma after it.
     fn pass_comma(&mut self) -> Option<()> {
         self.pass()?;
         self.blanks();
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands between quotes.
+    /// The text between quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         if self.next()? != b'"' {
             return None;

@@ -1,4 +1,4 @@
-//! A body that all threads agree on, and that is never an error page.
+//! The learned body: all threads agree on it, and it is never an error page.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sysdyno_record::load::LearntBody;
@@ -26,7 +26,7 @@ impl Bodies {
 /// So much shorter or longer than half or twice a body, another one is still of its size. House value. Unit: bytes.
 const ALIKE_BYTES: u64 = 16;
 
-/// A body that is set once, by whoever receives the first valid response.
+/// A body that is set once, by the thread that receives the first valid response.
 #[derive(Debug, Default)]
 pub(super) struct Learnt {
     /// Bit 63: set; bits 32 to 62: length; below: checksum. After it is set, it is only read.
@@ -35,7 +35,7 @@ pub(super) struct Learnt {
     varies: AtomicBool,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Likeness {
     Learnt,

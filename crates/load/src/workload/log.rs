@@ -3,12 +3,12 @@
 //! ```text
 //! 192.0.2.1 - ana [10/Oct/2025:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 2326 "http://referrer/" "user agent"
 //! ```
-//! What is read of a line is its instant and its request; whatever comes before and after them may be anything. The
-//! instant has seconds only and is that at which the request was over. A log is written by whoever sends requests, so a
-//! line is bounded, a path is checked before it is sent, and what cannot be read is counted and left out.
+//! Only a line's time and request are read; anything may come before and after them. The time is in whole seconds and is
+//! that of the request's end. Anyone who sends requests controls what a log contains, so lines are bounded, paths are checked
+//! before they are sent, and unreadable lines are counted and skipped.
 //!
-//! Replayed are requests without a body and without an effect: GET and HEAD. The arrivals of a second are spread over it
-//! as those of a Poisson process are, given how many there are: independently and uniformly.
+//! Only requests without a body and without side effects are replayed: GET and HEAD. The arrivals of a second are spread
+//! over it like those of a Poisson process with that many arrivals: independently and uniformly.
 
 use super::RequestKind;
 use super::urls::name_of;
@@ -297,7 +297,7 @@ fn path_of(request: &LoggedRequest) -> &str {
     request.path.split('?').next().unwrap_or(&request.path)
 }
 
-/// The instant of a line and its request, as they stand there.
+/// The instant and the request of a line, as written.
 struct Entry<'a> {
     second: i64,
     request: &'a [u8],

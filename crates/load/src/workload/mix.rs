@@ -1,4 +1,4 @@
-//! Which kind of request comes next: drawn by weight, each time anew.
+//! Draws the next kind of request by weight, independently each time.
 
 use super::RequestKind;
 use crate::error::LoadError;

@@ -1,10 +1,10 @@
-//! What is asked for: the requests of a load, made ready before the first one is sent.
+//! The requests of a load, prepared before the first one is sent.
 //!
-//! A load has *kinds* of request, numbered from 0. A kind is the bytes that are sent and what its response is held
-//! against; kinds that are counted together are an *operation*. A plan with one request has one kind and no operations,
-//! and costs what it always has: no number is drawn, nothing is counted twice.
+//! A load has *kinds* of request, numbered from 0. A kind is the bytes to send and the rules for the response; kinds that
+//! are counted together are an *operation*. A plan with one request has one kind and no operations, at no extra cost: no
+//! random number is drawn, nothing is counted twice.
 //!
-//! Everything that can be wrong with a request is found here, before a connection is made.
+//! All errors in requests are found here, before a connection is opened.
 
 pub mod cookies;
 pub mod json;

@@ -1,7 +1,7 @@
-//! Sessions, compiled to flat tables: which requests an operation is made of, what follows it, and when.
+//! Sessions, compiled to flat tables: the requests of each operation, what follows it, and when.
 //!
-//! A user has a generator of its own, seeded by the plan's seed and the user's number. So which operations a user walks
-//! through, and how long its cycles are, does not depend on the server nor on the number of threads.
+//! Each user has its own random generator, seeded by the plan's seed and the user's number. So a user's operations and cycle
+//! times depend neither on the server nor on the number of threads.
 
 use super::learnt::Bodies;
 use super::memory::MAX_TAKEN_COUNT;
@@ -67,7 +67,7 @@ impl Tables {
     /// The generator of a user.
     pub(crate) fn random_of(seed: u64, user: u64) -> SplitMix64 {
         // The state of a SplitMix64 goes on in equal steps: states that are a few steps apart are the same sequence soon.
-        // So each user begins at a place that has nothing to do with that of its neighbour.
+        // So each user begins at a place that has nothing to do with that of its neighbor.
         let place = |number: u64| SplitMix64::seed_from_u64(number).random::<u64>();
         SplitMix64::seed_from_u64(place(seed) ^ place(place(user).wrapping_add(1)))
     }
@@ -107,7 +107,7 @@ impl Tables {
 }
 
 impl Cache {
-    /// Whether and how an object is asked for; takes note of it.
+    /// Decides whether and how an object is requested, and remembers it.
     ///
     /// A warm cache has from an earlier session what the server gave last, and asks each time whether that is still good;
     /// as long as nothing is known that it could ask by, it fetches the object each time.

@@ -1,8 +1,8 @@
-//! Values taken from responses: which ones, and where they stand.
+//! Values taken from responses: which ones, and where to find them.
 //!
-//! A response is looked through when it is complete, in its head and in the first [`MAX_BODY_BYTES`] of its body. A value
-//! is at most [`MAX_TAKEN_BYTES`] long and has no control characters, so that it can stand wherever a request has room for
-//! it; anything else counts as not found, and the request as failed.
+//! When a response is complete, its head and the first [`MAX_BODY_BYTES`] of its body are searched. A value is at most
+//! [`MAX_TAKEN_BYTES`] long and has no control characters, so that it fits anywhere in a request; anything else counts as not
+//! found, and the request as failed.
 
 use super::cookies::{CookieOrigin, Jar};
 use super::memory::{MAX_TAKEN_BYTES, Memory};

@@ -1,6 +1,7 @@
-//! A list of URLs with weights, one in a line: `[WEIGHT] [METHOD] URL`.
+//! A list of URLs with weights, one per line: `[WEIGHT] [METHOD] URL`.
 //!
-//! A URL is a path, or a whole URL of the server that is loaded, and may have [values](super::values). Empty lines and lines that begin with `#` are skipped.
+//! A URL is a path or a whole URL of the server under load, and may contain [values](super::values). Empty lines and lines that
+//! begin with `#` are skipped.
 
 use crate::error::LoadError;
 use crate::target;
@@ -92,7 +93,7 @@ fn parse_line(line: &str, base: &Base<'_>) -> Result<OperationPlan, String> {
     Ok(OperationPlan { name, path, request, weight, validators: base.validators.clone() })
 }
 
-/// What an operation is called: its path, behind its method unless that is GET.
+/// The name of an operation: its path, after its method unless that is GET.
 pub(crate) fn name_of(method: &str, path: &str) -> String {
     let name = if method == "GET" { path.to_owned() } else { format!("{method} {path}") };
     if name.chars().count() <= MAX_NAME_CHARS {

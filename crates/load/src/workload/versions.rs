@@ -1,15 +1,15 @@
-//! Versions of the objects that pages embed, as servers name them: what a cache has, and how it asks whether that is still
-//! good.
+//! Versions of the objects that pages embed: what a user's cache holds, and how it asks the server whether that is still
+//! valid.
 //!
-//! A server says `ETag` and `Last-Modified` to each user, and nearly always the same to all. So what it says is kept once,
-//! in a table of its different versions, and the cache of a user has one byte for each object: the number of its version.
-//! An object that has more versions than the table has room for is asked for without a condition.
+//! A server sends `ETag` and `Last-Modified` to each user, nearly always the same to all. So they are stored once, in a table
+//! of the distinct versions, and a user's cache has one byte per object: the number of its version. An object with more
+//! versions than fit in the table is requested unconditionally.
 //!
 //! Sources: RFC 9110, sections 8.8 and 13.1.
 
 use super::take::fields;
 
-/// Different versions of an object that are told apart.
+/// Maximum number of distinct versions of an object.
 const MAX_VERSIONS_COUNT: usize = 64;
 
 /// Longest `ETag` or `Last-Modified` that is kept. Unit: bytes.
@@ -118,7 +118,7 @@ impl Seen {
     }
 }
 
-/// Whether it can stand in a header field as it is.
+/// Whether it is valid in a header field unchanged.
 fn is_usable(value: &[u8]) -> bool {
     value.len() <= MAX_FIELD_BYTES && value.iter().all(|byte| *byte >= 0x20 && *byte != 0x7f)
 }

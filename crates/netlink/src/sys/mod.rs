@@ -1,4 +1,4 @@
-//! The option of a socket that no safe library offers.
+//! A socket option that no safe library offers.
 #![allow(unsafe_code)]
 
 use rustix::fd::{AsRawFd, BorrowedFd};

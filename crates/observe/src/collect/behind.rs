@@ -1,7 +1,7 @@
 //! Queues of the listening sockets of services behind the target, such as an application server or a database: `sock_diag`.
 //!
-//! Their columns have the names of the target's; the scope tells them apart. Connections are not counted: one that was
-//! accepted may be at rest there.
+//! The columns have the same names as the target's; the scope distinguishes them. Connections are not counted: an accepted
+//! one may be idle there.
 
 use super::listener::{Queue, are_alone, ask_again, from_inet, keep_fullest, search};
 use super::{Collector, Pass, Table};

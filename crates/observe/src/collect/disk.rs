@@ -1,7 +1,7 @@
-//! What the block devices did: `/proc/diskstats`.
+//! Activity of the block devices: `/proc/diskstats`.
 //!
-//! Whole devices only: a partition's requests are counted again in its device's line. A device gets its columns when it
-//! has done its first request.
+//! Whole devices only: a partition's requests are counted again in its device's line. A device gets its columns after its
+//! first request.
 
 use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};

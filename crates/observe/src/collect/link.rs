@@ -1,7 +1,7 @@
 //! Speed of the links: `/sys/class/net/NAME/speed`, of links that have one.
 //!
-//! Asking a device for its speed takes the kernel's lock of all interfaces, and it changes rarely: every ten seconds.
-//! `/sys` shows the interfaces of this process's network namespace; of another one there are no speeds.
+//! Asking a device for its speed takes the kernel's lock of all interfaces, and the speed rarely changes, so it is read
+//! every ten seconds. `/sys` shows the interfaces of this process's network namespace; there are no speeds for another one.
 
 use super::{Collector, Pass, Table};
 use crate::roots::Roots;

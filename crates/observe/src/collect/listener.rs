@@ -1,9 +1,10 @@
-//! Queues of the target's listening sockets, and the connections behind them: `sock_diag`.
+//! Queues of the target's listening sockets, and the connections accepted from them: `sock_diag`.
 //!
-//! Several sockets may listen at one address (`SO_REUSEPORT`), each with a queue of its own: a connection is refused
-//! when *its* queue is full, so the fullest one is shown. A socket that is alone at its address is asked for by that
-//! address; only to find such sockets, and for several at one address, the kernel has to walk its table. Connections are counted about once a second, since the answer has a
-//! message for each; and less often where that takes long, so that it stays below a thousandth of a core.
+//! Several sockets may listen on one address (`SO_REUSEPORT`), each with its own queue: a connection is refused when *its*
+//! queue is full, so the fullest one is shown. A socket that is alone on its address is queried by that address; the kernel
+//! has to walk its table only to find such sockets, and for several on one address. Connections are counted about once a
+//! second, because the reply has a message for each, and less often where that takes long, so that the cost stays below a
+//! thousandth of a core.
 
 use super::{Collector, Pass, Table};
 use crate::clock;

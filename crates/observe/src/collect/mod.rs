@@ -1,4 +1,4 @@
-//! Collectors: each reads one kind of thing and keeps a table of its columns and latest values.
+//! Collectors: each one reads one kind of object and keeps a table of its columns and latest values.
 //!
 //! Invariants:
 //! - a collector that cannot read has columns without values and a reason, and tries again once a second;
@@ -39,9 +39,9 @@ pub(crate) use columns::Table;
 
 /// One pass over all collectors.
 pub(crate) struct Pass<'a> {
-    /// What is watched.
+    /// The watched objects.
     pub(crate) scene: &'a mut Watchlist,
-    /// Memory to read files into.
+    /// Buffer for the content of files.
     pub(crate) buffer: &'a mut Vec<u8>,
     /// What is due in it.
     pub(crate) beat: Beat,
@@ -70,7 +70,7 @@ impl Beat {
     /// All of them, the most frequent first.
     pub(crate) const ALL: [Beat; 3] = [Beat::Sample, Beat::HalfSecond, Beat::Second];
 
-    /// Time from one such pass to the next, at least. Unit: nanoseconds.
+    /// Minimum time from one such pass to the next. Unit: nanoseconds.
     pub(crate) fn interval_ns(self) -> u64 {
         match self {
             Beat::Sample => 0,
@@ -80,7 +80,7 @@ impl Beat {
     }
 }
 
-/// Reads one kind of thing.
+/// Reads one kind of object.
 pub(crate) trait Collector: Send {
     /// Reads it into the table.
     fn read(&mut self, pass: &mut Pass<'_>);

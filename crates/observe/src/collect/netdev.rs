@@ -1,6 +1,6 @@
 //! Traffic of the interfaces in the target's network namespace: `/proc/PID/net/dev`.
 //!
-//! An interface gets its columns when the first packet has gone through it.
+//! An interface gets its columns after its first packet.
 
 use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};

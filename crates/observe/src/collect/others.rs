@@ -1,8 +1,8 @@
-//! Finds who else uses the CPUs: processes that are neither the server's nor the generator's. They are watched from then on, so
-//! that who disturbed a measurement has a name.
+//! Finds other users of the CPUs: processes that belong neither to the server nor to the generator. They are watched from
+//! then on, so that the source of a disturbance can be named.
 //!
-//! It has no columns of its own. A process is noticed by its CPU time between two looks; of one that lives shorter than that
-//! nothing is seen.
+//! This collector has no columns. It notices a process by its CPU time between two looks; a process that lives shorter than
+//! that stays unseen.
 
 use super::{Collector, Pass, Table};
 use crate::clock;

@@ -1,4 +1,4 @@
-//! What the sampler itself costs: CPU time of the thread that takes the samples.
+//! The sampler's own cost: CPU time of the thread that takes the samples.
 
 use super::{Collector, Pass, Table};
 use crate::clock;

@@ -1,7 +1,7 @@
 //! Counters of the IP protocols in the target's network namespace: `snmp` and `netstat`.
 //!
-//! Every counter of the chosen protocols gets a column under the kernel's own name. Left out is what is configuration
-//! and not a count, such as `Tcp.RtoMin`.
+//! Every counter of the chosen protocols gets a column under the kernel's own name. Settings that are not counts, such as
+//! `Tcp.RtoMin`, are left out.
 
 use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};

@@ -1,4 +1,4 @@
-//! What TCP may have at most: memory, and sockets that nobody owns any more: `/proc/sys/net/ipv4`.
+//! TCP's limits on memory and on orphaned sockets, which no process owns anymore: `/proc/sys/net/ipv4`.
 //!
 //! Memory and orphans are limited for the whole host, and only its first network namespace has the files; connections in TIME-WAIT
 //! are limited for each namespace. `/proc/sys/net` shows the namespace of the thread that reads: another one is entered by a

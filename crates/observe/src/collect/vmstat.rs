@@ -1,4 +1,4 @@
-//! What the kernel did to find memory: chosen fields of `/proc/vmstat`.
+//! The kernel's work to find free memory: chosen fields of `/proc/vmstat`.
 //!
 //! A field that this kernel does not have is listed with that reason: their names change with the kernel's version
 //! (`allocstall` became one per zone in 4.10, `workingset_refault` one per kind in 5.9).

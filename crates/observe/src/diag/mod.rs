@@ -1,7 +1,7 @@
-//! `sock_diag`: the kernel's table of sockets, asked for by netlink.
+//! `sock_diag`: the kernel's table of sockets, queried by netlink.
 //!
-//! One question is one message, the answer comes at once and is read until the kernel says that it is complete.
-//! Nothing is changed by asking. Sources: sock_diag(7); `include/uapi/linux/{netlink,sock_diag,inet_diag,unix_diag}.h`.
+//! One query is one message; the reply comes at once and is read until the kernel says that it is complete. A query changes
+//! nothing. Sources: sock_diag(7); `include/uapi/linux/{netlink,sock_diag,inet_diag,unix_diag}.h`.
 
 mod inet;
 mod unix;

@@ -1,8 +1,8 @@
-//! Who is connected to whom on this host: listening addresses, the connections to them, and the sockets at their other ends.
+//! Finds who is connected to whom on this host: listening addresses, their connections, and the sockets at the other ends.
 //!
 //! The kernel lists the sockets of one network namespace at a time, and a connection may cross two. The other end of a TCP
-//! connection has its two addresses the other way round, so that it is not found behind address translation; that of a Unix
-//! socket is told by its inode. Sources: `net/ipv4/inet_diag.c`, `net/unix/diag.c`.
+//! connection has the two addresses swapped, so it cannot be found behind address translation; the other end of a Unix
+//! socket is known by its inode. Sources: `net/ipv4/inet_diag.c`, `net/unix/diag.c`.
 
 use super::entrances::Entrance;
 use crate::diag::{

@@ -1,7 +1,8 @@
-//! Where the servers of this host take connections in, and which tier each of these places belongs to.
+//! Where the servers of this host accept connections, and which tier each of these places belongs to.
 //!
-//! A connection is known by the place where it was accepted, long before its first request is read. What a tier connects to
-//! is known by the address that it asked for, which is not always the one that the next tier listens at.
+//! A connection is identified by the place where it was accepted, long before its first request is read. A tier's outgoing
+//! connection is identified by the address that the tier connected to, which is not always the address that the next tier
+//! listens on.
 
 use crate::diag::FileId;
 use std::collections::HashMap;

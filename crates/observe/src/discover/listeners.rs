@@ -1,4 +1,4 @@
-//! Listening sockets that a connection to an endpoint can end at.
+//! Listening sockets that may accept a connection to an endpoint.
 
 use super::processes::owners_by_inode;
 use crate::diag::{

@@ -1,8 +1,8 @@
 //! Finds the target: listening sockets of an endpoint, the processes that hold them, and their children.
 //!
-//! A socket may be held by many processes (a master and its workers), and a worker may hold none of it (a child that
-//! only computes). All that hold it, and their descendants, are the target. This process and process 1 never are:
-//! process 1 holds sockets for others, and every process is its descendant.
+//! Several processes may hold a socket (a master and its workers), and a worker may hold none of the sockets (a child that
+//! only computes). The target consists of all processes that hold the socket, and their descendants. This process and
+//! process 1 are never part of it: process 1 holds sockets for others, and every process is its descendant.
 
 mod connected;
 mod entrances;

@@ -1,7 +1,7 @@
-//! A socket to the kernel's table of sockets in each network namespace of this host that has processes.
+//! Opens a socket to the kernel's socket table in each network namespace of this host that has processes.
 //!
-//! A server may ask another one in a container. A namespace is entered by a thread of its own, which opens the socket and ends;
-//! nothing else is done there. Who may not enter one does without it.
+//! A server may call another one in a container. A dedicated thread enters the namespace, opens the socket, and ends; it
+//! does nothing else there. A namespace that we may not enter is skipped.
 
 use super::processes::list_pids;
 use crate::roots::Roots;

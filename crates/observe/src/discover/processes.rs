@@ -1,4 +1,4 @@
-//! Processes that hold a socket, their descendants, and who they are.
+//! Finds the processes that hold a socket, their descendants, and their identities.
 
 use super::unit;
 use crate::clock;
@@ -28,7 +28,7 @@ pub fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
     Some(cpus.filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect())
 }
 
-/// What a process has read and written, with the children that it waited for; `None` if it is gone or hidden.
+/// Bytes read and written by a process and the children that it waited for; `None` if it is gone or hidden.
 pub fn process_io(pid: u32) -> Option<IoUsage> {
     let mut buffer = Vec::new();
     let text = read_once(&Roots::host().in_proc(&format!("{pid}/io")), &mut buffer).ok()?;

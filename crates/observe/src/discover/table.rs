@@ -1,4 +1,4 @@
-//! The table of processes: who is there, whose child, in which session, in which network namespace.
+//! The table of processes: each one's parent, session, and network namespace.
 
 use crate::roots::Roots;
 use crate::source::{pid_stat, read_once};

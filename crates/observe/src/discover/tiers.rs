@@ -1,9 +1,10 @@
-//! Finds what the server asks: the processes at the other ends of its connections, what these ask in turn, and so on.
+//! Finds the tiers behind the server: the processes at the other ends of its connections, the ones that these connect to in
+//! turn, and so on.
 //!
-//! A connection leads from a tier to the next one if a process of the tier holds its one end and the other was accepted from a
-//! listening socket of this host, TCP or Unix, in whatever network namespace. Connections are looked for again and again: many
-//! servers open one for a single request. Which process holds an end is told by `/proc/PID/fd`, so that those of other users
-//! are seen by root only.
+//! A connection leads from one tier to the next if a process of the tier holds one end, and the other end was accepted from
+//! a listening socket of this host, TCP or Unix, in any network namespace. The search for connections is repeated, because
+//! many servers open one for a single request. `/proc/PID/fd` tells which process holds an end, so only root sees those of
+//! other users.
 
 use super::connected::{ServedAddress, Snapshot};
 use super::entrances::{Entrance, Host};
@@ -79,7 +80,7 @@ impl TierSearch {
     /// Looks who is connected to whom, adds the processes of tiers that were not known, and returns the addresses of all tiers.
     ///
     /// # Errors
-    /// The kernel does not tell its sockets to this process.
+    /// The kernel does not list its sockets for this process.
     pub(crate) fn look(&mut self, scene: &mut Watchlist) -> io::Result<Vec<ServedAddress>> {
         let now = clock::monotonic();
         self.namespaces.look(&scene.roots, now)?;
@@ -100,7 +101,7 @@ impl TierSearch {
             let cpu_ns = clock::thread_cpu_ns();
             let is_any = self.find_more(&served, scene);
             self.walk_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
-            // What a new tier asks is looked for at once, but not in a snapshot that is old by now.
+            // Look at once for the tiers that a new tier calls, but not in a snapshot that is old by now.
             let spent = if is_any { 0 } else { self.walk_cpu_ns };
             self.walks_count += 1;
             let ratio = if self.walks_count <= FIRST_WALKS { FIRST_WALK_RATIO } else { MAX_WALK_RATIO };
@@ -166,7 +167,7 @@ impl TierSearch {
         }
     }
 
-    /// Whether the server asks anybody, as far as was seen.
+    /// Whether the server was seen calling another service.
     pub(crate) fn has_tiers(&self) -> bool {
         !self.tiers.is_empty()
     }

@@ -1,4 +1,5 @@
-//! What `ethtool` tells of an interface: rings, channels, coalescing, offloads. Only questions are asked that change nothing.
+//! An interface's settings as `ethtool` reports them: rings, channels, coalescing, offloads. Only read-only requests are
+//! sent.
 
 use super::sheet::{Answer, Sheet};
 use sysdyno_netlink::ethtool::{

@@ -1,7 +1,7 @@
 //! Facts of the mounted file systems: kind, options, sizes of blocks, inodes and journal.
 //!
-//! Sizes come from the superblock on the device, which only root may read. Mounts below folders that are named after
-//! people are left out, and values of options that may be addresses or names.
+//! Sizes come from the superblock on the device, which only root may read. Mounts below folders named after people are left
+//! out, as are option values that may be addresses or names.
 
 use super::sheet::{Answer, Sheet, link_name};
 use crate::roots::Roots;

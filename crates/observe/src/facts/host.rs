@@ -1,4 +1,4 @@
-//! Facts of the kernel, the memory, the machine and its limits.
+//! Facts about the kernel, the memory, the machine, and its limits.
 
 use super::sheet::{Answer, Sheet, chosen};
 use crate::source::limits::{self, Limit};

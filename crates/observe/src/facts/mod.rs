@@ -1,7 +1,7 @@
-//! What the host is: one flat table of facts, so that two hosts can be compared line by line.
+//! Describes the host as one flat table of facts, so that two hosts can be compared line by line.
 //!
-//! Invariants: a fact that cannot be read stands there with the reason; texts are cut to a bounded length and hold no
-//! control characters; what names a machine or a person (host name, addresses, serial numbers) is not read.
+//! Invariants: a fact that cannot be read is listed with the reason; texts are cut to a bounded length and contain no
+//! control characters; anything that identifies a machine or a person (host name, addresses, serial numbers) is not read.
 
 mod cpu;
 mod ethtool;

@@ -1,4 +1,4 @@
-//! The table that facts are written into, and how a file becomes a fact.
+//! The table of facts, and how a file becomes a fact.
 
 use crate::roots::Roots;
 use crate::source::{decimal, read_once};

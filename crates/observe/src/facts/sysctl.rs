@@ -1,8 +1,8 @@
-//! Facts of the kernel's settings: all that can be read, and of those that matter to a server's capacity also why one
-//! cannot.
+//! Facts about the kernel's settings: every setting that can be read, and, for those that matter to a server's capacity,
+//! also the reason why one cannot be read.
 //!
-//! Left out are secrets, what names a machine, counters and other values that change by themselves, and files that do
-//! something when they are read.
+//! Left out: secrets, settings that identify a machine, counters and other values that change by themselves, and files with
+//! side effects on reading.
 
 use super::sheet::{Sheet, list_kinds};
 use crate::source::decimal;

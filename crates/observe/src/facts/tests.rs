@@ -1,4 +1,4 @@
-//! Facts of the live host and of a host that has nothing.
+//! Tests of facts: those of the live host, and those of a host that has nothing.
 
 use super::*;
 use sysdyno_record::facts::Fact;

@@ -1,7 +1,7 @@
-//! Which files of a process are logs: those that it has open for writing, and that are named or used like one.
+//! Decides which files of a process are logs: files open for writing that are named or used like one.
 //!
-//! What goes to standard output or error is a log, whatever it is named. Access logs are none: they tell of each request
-//! what the generator knows better. Databases append to files that are named like logs and are none either.
+//! Standard output and error count as logs, whatever the file's name. Access logs do not: the generator knows more about
+//! each request. Databases append to files that are named like logs; these do not count either.
 
 use crate::roots::Roots;
 use crate::source::{decimal, fdinfo, read_once};

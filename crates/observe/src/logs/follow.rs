@@ -1,7 +1,8 @@
-//! Follows a file from where it ended: what was appended since the last look, as lines.
+//! Follows a file from its current end: returns the lines appended since the last look.
 //!
-//! While it has its size there is nothing to read. A file that became shorter was emptied and is read from its beginning.
-//! What is too much for one look is skipped and counted, and the line after a gap is the first whole one.
+//! While its size is unchanged there is nothing to read. A file that became shorter was truncated and is read from its
+//! beginning. Data beyond what one look can read is skipped and counted, and reading resumes with the first whole line
+//! after the gap.
 
 use super::lines::LineSplitter;
 use crate::clock;

@@ -1,4 +1,4 @@
-//! The log of the kernel: `/dev/kmsg`, from the records that come after the first look.
+//! The kernel log: `/dev/kmsg`, starting with the records that come after the first look.
 //!
 //! Only records with the facility of the kernel count, since programs can write all others. Source:
 //! `Documentation/ABI/testing/dev-kmsg`.

@@ -1,4 +1,4 @@
-//! Puts the pieces of a file together to lines of bounded length.
+//! Joins the pieces of a file into lines of bounded length.
 
 /// Longest line; of a longer one the rest is dropped. Unit: bytes.
 pub(super) const MAX_LINE_BYTES: usize = 1024;

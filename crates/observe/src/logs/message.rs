@@ -1,9 +1,9 @@
 //! Makes a line of a log harmless: valid text on one line, without what may be secret.
 //!
-//! A record is made to be mailed. What servers write into their logs of a request may carry secrets: query strings,
-//! passwords in URLs, values of `password=`, `token:` and the like. These are replaced; the rest of the line stays as it is.
+//! Records are made to be mailed. A server's log lines about a request may contain secrets: query strings, passwords in
+//! URLs, values of `password=`, `token:` and the like. These are replaced; the rest of the line stays as it is.
 
-/// What is there in place of a secret.
+/// Replaces a secret.
 const REDACTED: &str = "«redacted»";
 
 /// Parts of names, in lower case, whose values are not kept.

@@ -1,12 +1,12 @@
-//! How bad a line is, by its own words.
+//! The severity of a log line, judged by its own words.
 //!
-//! A level that a server writes decides, the first one in the line. A line without a level is judged by what it says:
-//! memcached, lighttpd and whatever only prints to standard error have none. Sources: the error logs of nginx, Apache,
-//! lighttpd, PHP, MariaDB, PostgreSQL, HAProxy and memcached; of the kernel, the texts in its source.
+//! If the server writes a level, the first one in the line decides. A line without a level is judged by its text:
+//! memcached, lighttpd, and programs that only print to standard error have no levels. Sources: the error logs of nginx,
+//! Apache, lighttpd, PHP, MariaDB, PostgreSQL, HAProxy, and memcached; for the kernel, the texts in its source.
 
 use sysdyno_record::log::LogSeverity::{self, Error, Warning};
 
-/// How far from its beginning a line has its level. Unit: bytes.
+/// The level is searched for in this many bytes from the start of a line.
 const LEVEL_BYTES: usize = 200;
 
 /// Levels as they are written; `None`: neither error nor warning. Those without brackets count as whole words only.

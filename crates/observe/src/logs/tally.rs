@@ -1,7 +1,8 @@
-//! What one log has said so far: its lines by severity, and each message of error or warning once.
+//! Counts a log's lines by severity, and keeps each error or warning message once.
 //!
-//! A message is told when it is new, then after one second, two, four, … while it goes on, and whenever readings are
-//! asked for, so that what was told up to the end of a trial is complete. All logs of a host share a number of events.
+//! A message is reported when it is new, then after one second, two, four, … while it repeats, and whenever readings are
+//! requested, so that the reports are complete up to the end of a trial. All logs of a host share a limit on the number of
+//! events.
 
 use super::message::{harmless, without_secrets};
 use super::template::template;

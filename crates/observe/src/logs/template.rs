@@ -1,4 +1,4 @@
-//! Makes a template of a line: what varies from one line of a message to the next becomes `#` or `*`.
+//! Turns a line into a template: the parts that vary between lines of the same message become `#` or `*`.
 //!
 //! Numbers, addresses, times and identifiers with digits become `#`, several of them with nothing but punctuation between
 //! them one `#`; what is in double quotes (requests, paths, referrers) becomes `*`. Words stay, since they say what happened.

@@ -1,4 +1,4 @@
-//! Messages of rtnetlink about routes and addresses: what is asked, and what is answered.
+//! Rtnetlink messages about routes and addresses: requests and replies.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use sysdyno_netlink::{find, put, word};

@@ -1,8 +1,8 @@
 //! Where this host sends packets for an address, and which addresses it has: the kernel's answers, by rtnetlink.
 //!
-//! All of it is about the network namespace of the calling thread. A lookup is that of a connection: policy rules,
-//! source address, and user count. An address is on link if its route names no router and it lies in the network of an
-//! address of that interface: a default route into a tunnel has no router either.
+//! Everything here concerns the network namespace of the calling thread. A lookup is that of a connection: policy rules,
+//! source address, and user count. An address is on link if its route has no router and it lies in the network of one of
+//! that interface's addresses: a default route into a tunnel has no router either.
 //! Sources: rtnetlink(7); `include/uapi/linux/{rtnetlink,if_addr}.h`.
 
 mod codec;

@@ -1,9 +1,9 @@
-//! When what is read less often than at every sample is due.
+//! Schedules the readings that are not taken at every sample.
 
 use crate::collect::Beat;
 use sysdyno_record::units::MonoNs;
 
-/// Says of each pass what is due in it.
+/// Decides what is due in each pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beats {
     period_ns: u64,

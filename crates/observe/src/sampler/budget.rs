@@ -31,7 +31,7 @@ const MAX_PATIENCE_WINDOWS: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Budget {
     period_ns: u64,
-    /// Samples to pass over.
+    /// Samples to skip.
     skip: u32,
     samples: u32,
     spent_ns: u64,
@@ -54,7 +54,7 @@ impl Budget {
         }
     }
 
-    /// Takes note of what a sample cost in CPU time, and reads less from now on if it is too much.
+    /// Records the CPU time of a sample, and reads less from now on if it is too much.
     pub(super) fn settle(&mut self, seats: &mut [Seat], cost_ns: u64) {
         let budget_ns = self.period_ns as f64 * BUDGET_RATIO;
         self.keep_below(seats, budget_ns);
@@ -97,7 +97,7 @@ impl Budget {
         seats.iter().map(|seat| seat.share_ns(self.period_ns)).sum()
     }
 
-    /// Slows down the dearest until the estimate is at most `limit_ns`.
+    /// Slows down the most expensive collectors until the estimate is at most `limit_ns`.
     fn keep_below(&self, seats: &mut [Seat], limit_ns: f64) {
         while self.estimate_ns(seats) > limit_ns {
             let slowable = seats.iter_mut().filter(|seat| seat.is_slowable(self.period_ns));

@@ -20,7 +20,7 @@ use sysdyno_record::units::MonoNs;
 /// Samples per second that a plan may ask for, at most.
 pub const MAX_RATE_HZ: f64 = 1000.0;
 
-/// What is to be sampled, and how often.
+/// The objects to sample, and how often.
 #[derive(Clone, Debug)]
 pub struct SamplerPlan {
     /// Where `/proc` and `/sys` are.
@@ -29,7 +29,7 @@ pub struct SamplerPlan {
     pub hz: f64,
     /// Processes to watch. Without a target among them, those that hold the target's socket are.
     pub watch: Vec<WatchedProcess>,
-    /// Whose listening sockets and connections are measured; `None` for none.
+    /// The listeners whose queues and connections are measured; `None` for none.
     pub target_port: Option<ListenerFilter>,
     /// Addresses of services behind the target, whose queues are measured too.
     pub behind: Vec<SocketAddr>,
@@ -53,7 +53,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler whose columns are known.
+    /// Creates a sampler whose columns are known.
     ///
     /// *Errors*: the plan cannot be carried out. What the host does not have is no error: its columns say so.
     pub fn new(plan: SamplerPlan) -> Result<Sampler, ObserveError> {

@@ -1,4 +1,4 @@
-//! A collector with its turn: whenever its pace says so, or every second, fourth, … such time.
+//! A collector with its schedule: read whenever its pace says so, or only every second, fourth, … such time.
 
 use crate::clock;
 use crate::collect::{Beat, Collector, CollectorPace, Pass, Table};
@@ -35,7 +35,7 @@ pub(super) struct Seat {
     own_cpu_ns: u64,
 }
 
-/// What a reading costs when nothing disturbs it: the least of late readings.
+/// The cost of an undisturbed reading: the least of the recent readings.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     least_ns: f64,

@@ -10,9 +10,9 @@ use crate::error::ParseError;
 pub const SUPERBLOCK_OFFSET: u64 = 1024;
 /// Length of the superblock. Unit: bytes.
 pub const SUPERBLOCK_BYTES: usize = 1024;
-/// What is read of a group descriptor. Unit: bytes.
+/// Number of bytes read of a group descriptor.
 pub const DESCRIPTOR_BYTES: usize = 64;
-/// What is read of an inode. Unit: bytes.
+/// Number of bytes read of an inode.
 pub const INODE_BYTES: usize = 128;
 
 const MAGIC: u16 = 0xef53;

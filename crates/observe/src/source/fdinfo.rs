@@ -1,4 +1,4 @@
-//! `/proc/PID/fdinfo/FD`: of it, only the flags with which the file was opened.
+//! `/proc/PID/fdinfo/FD`: only the flags with which the file was opened.
 //!
 //! Source: `fs/proc/fd.c`, `seq_show`: `flags:` in octal.
 

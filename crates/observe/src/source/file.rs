@@ -1,4 +1,4 @@
-//! Files of the kernel that are read again and again: opened once, read from the start into a reused buffer.
+//! Kernel files that are read repeatedly: opened once, then read from the start into a reused buffer.
 
 use crate::error::ObserveError;
 use rustix::fs::{Mode, OFlags};

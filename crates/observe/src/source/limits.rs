@@ -17,7 +17,7 @@ pub enum Limit {
 /// Soft and hard limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitPair {
-    /// What the kernel enforces.
+    /// The limit that the kernel enforces.
     pub soft: Limit,
     /// What the process may raise it to.
     pub hard: Limit,
@@ -38,7 +38,7 @@ pub fn parse_open_files(text: &[u8]) -> Result<LimitPair, ParseError> {
 /// A line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named<'a> {
-    /// What is limited, such as `open files`, without the leading `Max`.
+    /// The limited resource, such as `open files`, without the leading `Max`.
     pub name: &'a str,
     /// Its limits.
     pub pair: LimitPair,

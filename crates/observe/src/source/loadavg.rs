@@ -1,6 +1,6 @@
 //! `/proc/loadavg`: how many tasks the host has.
 //!
-//! Source: `fs/proc/loadavg.c`. The averages are not taken: they are smoothed over a minute and more.
+//! Source: `fs/proc/loadavg.c`. The averages are ignored: they are smoothed over a minute and more.
 
 use super::{Fields, decimal};
 use crate::error::ParseError;

@@ -1,4 +1,4 @@
-//! `/proc/net/tcp` and `tcp6`: listening sockets, where `sock_diag` is not to be had.
+//! `/proc/net/tcp` and `tcp6`: listening sockets, for hosts without `sock_diag`.
 //!
 //! Source: `net/ipv4/tcp_ipv4.c`, `get_tcp4_sock`; `net/ipv6/tcp_ipv6.c`, `get_tcp6_sock`. Reading it costs time
 //! proportional to all sockets of the namespace, so it is read once and not sampled.

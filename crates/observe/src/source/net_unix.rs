@@ -1,4 +1,4 @@
-//! `/proc/net/unix`: listening Unix sockets by path, where `unix_diag` is not to be had.
+//! `/proc/net/unix`: listening Unix sockets by path, for hosts without `unix_diag`.
 //!
 //! Source: `net/unix/af_unix.c`, `unix_seq_show`; `__SO_ACCEPTCON` in `include/linux/net.h`.
 

@@ -1,7 +1,7 @@
-//! `/proc/PID/io`: what a process and the children that it waited for have read and written.
+//! `/proc/PID/io`: bytes read and written by a process and by the children that it waited for.
 //!
-//! It can be read until the process is buried, also after its end. Source: `fs/proc/base.c`, `do_io_accounting`;
-//! `kernel/exit.c`, `wait_task_zombie` (what a buried child adds to its parent).
+//! The file stays readable after the process has ended, until its parent reaps it. Source: `fs/proc/base.c`,
+//! `do_io_accounting`; `kernel/exit.c`, `wait_task_zombie` (what a reaped child adds to its parent).
 
 use super::named::Picker;
 use crate::error::ParseError;

@@ -1,4 +1,4 @@
-//! `/proc/PID/status`: of it, only how often a task gave up or lost its CPU.
+//! `/proc/PID/status`: only how often a task gave up or lost its CPU.
 //!
 //! The counts are those of one thread: read at `/proc/PID`, of the first one. Source: `fs/proc/array.c`,
 //! `task_context_switch_counts`.

@@ -1,7 +1,8 @@
 //! `/proc/PID/task/TID/syscall`: the system call that a thread is in, with its arguments.
 //!
-//! `running` where it is on a CPU or ready; `-1 SP PC` where it is blocked outside of a call; else `NUMBER ARGUMENT×6 SP PC`, the
-//! arguments hexadecimal. To read it takes the right to trace the process. Source: `fs/proc/base.c`, `proc_pid_syscall`.
+//! The content is `running` if the thread is on a CPU or ready; `-1 SP PC` if it is blocked outside a call; otherwise
+//! `NUMBER ARGUMENT×6 SP PC`, with hexadecimal arguments. Reading it requires the right to trace the process. Source:
+//! `fs/proc/base.c`, `proc_pid_syscall`.
 
 use super::{Fields, hexadecimal};
 use crate::error::ParseError;

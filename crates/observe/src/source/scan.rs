@@ -1,4 +1,4 @@
-//! The few steps that all parsers are made of: lines, fields, numbers.
+//! The building blocks of all parsers: lines, fields, numbers.
 
 /// The lines of a text, without their ends; a last line without an end counts.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {

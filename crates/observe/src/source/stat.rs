@@ -17,7 +17,7 @@ pub struct CpuTimes {
     pub ticks: [u64; CPU_STATES_COUNT],
 }
 
-/// What is taken from `/proc/stat`.
+/// The fields taken from `/proc/stat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// One entry per online CPU.

@@ -1,4 +1,4 @@
-//! The superblock of XFS, at the begin of its device.
+//! The superblock of XFS, at the beginning of its device.
 //!
 //! Numbers are big-endian. Source: `fs/xfs/libxfs/xfs_format.h`, `struct xfs_dsb`.
 

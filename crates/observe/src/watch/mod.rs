@@ -1,4 +1,4 @@
-//! What is being watched: the roots, the target's processes and listening sockets. Shared by all collectors.
+//! The watched objects, shared by all collectors: the roots, and the target's processes and listening sockets.
 
 use crate::discover::{self, Entrances};
 use crate::roots::Roots;
@@ -76,12 +76,12 @@ impl Watchlist {
         std::mem::take(&mut self.came)
     }
 
-    /// Takes note of what logs said.
+    /// Records log messages.
     pub(crate) fn note_logged(&mut self, logged: Vec<LogLines>) {
         self.logged.extend(logged);
     }
 
-    /// What logs said since the last call.
+    /// Log messages since the last call.
     pub(crate) fn take_logged(&mut self) -> Vec<LogLines> {
         std::mem::take(&mut self.logged)
     }
@@ -132,14 +132,14 @@ impl Watchlist {
         }
     }
 
-    /// Takes note that a process has ended.
+    /// Records that a process has ended.
     pub(crate) fn note_gone(&mut self, pid: u32) {
         for entry in self.entries.iter_mut().filter(|entry| entry.process.pid == pid) {
             entry.is_gone = true;
         }
     }
 
-    /// Looks for processes that came: workers that a server started anew, or a server that was restarted.
+    /// Looks for new processes: workers that a server restarted, or a server that was restarted itself.
     ///
     /// *Cost*: a few files per process of the target; every five seconds at most, a walk over all descriptors of the
     /// host, if the listening sockets changed or the target is gone.
@@ -212,7 +212,7 @@ impl Watchlist {
         }
     }
 
-    /// Whether all that `found` says of a process is known.
+    /// Whether everything in `found` about a process is already known.
     fn is_up_to_date(&self, found: &WatchedProcess) -> bool {
         let known = self.entries.iter().find(|entry| entry.process.is_same(found));
         known.is_some_and(|entry| {

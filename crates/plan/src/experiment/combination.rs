@@ -1,4 +1,4 @@
-//! Every combination of the levels of a file, and the variants that stand for themselves.
+//! Every combination of a file's levels, and its separate variants.
 
 use crate::options::{ExperimentFile, LevelTable};
 use anyhow::ensure;

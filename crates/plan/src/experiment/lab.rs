@@ -1,4 +1,4 @@
-//! The lab of an experiment: read from its file or from the experiment's, and what each variant makes of it.
+//! The lab of an experiment: read from its own file or the experiment's, and as changed by each variant.
 
 use crate::file;
 use crate::host::{ExperimentLab, PlanHost};
@@ -51,7 +51,7 @@ impl LabOfVariant<'_> {
     }
 }
 
-/// The lab that a file says; `None`: it has none.
+/// The lab of a file, if it has one.
 pub(super) fn read(
     experiment: &ExperimentFile,
     path: &Path,

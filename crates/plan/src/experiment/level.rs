@@ -1,4 +1,4 @@
-//! What levels say about services of the lab.
+//! What levels define for services of the lab.
 
 use crate::options::{FactorTable, LevelTable, ServiceTables};
 use anyhow::{Context, bail, ensure};

@@ -1,4 +1,4 @@
-//! From a file to the plan of an experiment: every combination of levels becomes a variant with a plan of its own.
+//! Turns a file into the plan of an experiment: every combination of levels becomes a variant with its own plan.
 
 mod combination;
 mod lab;

@@ -75,7 +75,7 @@ impl VariantSource<'_> {
         Ok(Aim { url, service, work: None })
     }
 
-    /// What runs beside the load of a variant.
+    /// What runs alongside the load of a variant.
     fn during(
         &self,
         lab: Option<&LabOfVariant<'_>>,

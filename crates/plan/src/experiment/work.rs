@@ -19,7 +19,7 @@ const COMMANDS_MAX: usize = 16;
 const TEXTS_MAX: usize = 16;
 const TEXT_MAX: usize = 1000;
 
-/// What stands for this program in a command.
+/// The placeholder for this program in a command.
 const ITSELF: &str = "{{sysdyno}}";
 
 /// What levels say of the commands, in the place of what the file says.

@@ -1,4 +1,4 @@
-//! The file of a bed.
+//! Files of beds.
 
 use crate::options::{ExperimentFile, LevelTable};
 use anyhow::{Context, ensure};

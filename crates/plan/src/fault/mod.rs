@@ -1,8 +1,7 @@
-//! Faults that are planted on purpose: each on real services of a lab, at rising intensities, with the diagnosis that has to
-//! name it.
+//! Faults planted on purpose: each in real services of a lab, at rising intensities, with the diagnosis that must name it.
 //!
-//! A bed is a lab, a load, and the faults that can be planted in it, in one file of `crates/plan/beds`. Its loads without a fault
-//! are healthy: there nothing may be accused. As an experiment, each of these is a variant.
+//! A bed is a lab, a load, and the faults that can be planted in it, in one file in `crates/plan/beds`. Its loads without a
+//! fault are healthy: no diagnosis may blame anything there. In an experiment, each of these is a variant.
 
 mod bed;
 mod planted;

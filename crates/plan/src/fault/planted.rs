@@ -1,4 +1,4 @@
-//! A fault as it is planted in a lab that is up: in services of its own names, under whatever load comes.
+//! A fault planted in a lab that is up: in services that have the fault's names, under any load.
 
 use super::{Bed, KnownFault};
 use crate::change::settings;

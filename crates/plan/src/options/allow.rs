@@ -1,11 +1,11 @@
-//! The fence that files set: networks that may be loaded.
+//! The fence as configured in files: networks that may be loaded.
 
 use super::typed::Typed;
 use serde::Deserialize;
 use std::path::Path;
 use sysdyno_record::route::{AllowList, Network};
 
-/// Lists of networks; of several each one counts.
+/// Lists of networks; if there are several, each one restricts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Vec<Typed<Network>>")]
 pub struct Allow(pub Vec<AllowList>);
@@ -18,7 +18,7 @@ impl From<Vec<Typed<Network>>> for Allow {
 }
 
 impl Allow {
-    /// The same lists, as those of a file.
+    /// The same lists, marked as coming from a file.
     pub fn of_file(mut self, path: &Path) -> Allow {
         self.0.iter_mut().for_each(|list| list.source = format!("'{}'", path.display()));
         self

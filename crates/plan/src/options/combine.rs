@@ -1,7 +1,6 @@
-//! The one rule by which sources of options are joined: what is set in the upper one wins.
+//! The one rule for joining two sources of options: what the upper one sets wins.
 //!
-//! A list that is given anywhere replaces the one below it, and so does a switch. Lists of `allow` all count: none replaces
-//! another one.
+//! A list replaces the list below it, and so does a switch. Lists of `allow` never replace each other: all of them count.
 
 use super::allow::Allow;
 use super::load::LoadOptions;
@@ -16,7 +15,7 @@ use super::workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOption
 
 /// Joins two sources of the same settings; `self` wins.
 pub trait Combine {
-    /// What is set here, and for the rest what is set in `lower`.
+    /// What `self` sets, and what `lower` sets for the rest.
     #[must_use]
     fn or(self, lower: Self) -> Self;
 }
@@ -33,7 +32,7 @@ impl<T> Combine for Vec<T> {
     }
 }
 
-/// Of switches that no file sets.
+/// For switches that files cannot set.
 impl Combine for bool {
     fn or(self, lower: Self) -> Self {
         self || lower
@@ -47,7 +46,7 @@ impl Combine for Allow {
     }
 }
 
-/// Joins structures field by field; a field that is left out does not compile.
+/// Joins structures field by field; a missing field does not compile.
 #[macro_export]
 macro_rules! combine {
     ($($name:ident { $($field:ident),* $(,)? })*) => {

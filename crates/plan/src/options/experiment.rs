@@ -1,4 +1,4 @@
-//! The file of an experiment, table by table.
+//! Experiment files, table by table.
 
 use super::load::LoadOptions;
 use super::search::CapacityOptions;
@@ -10,34 +10,34 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sysdyno_record::units::SpanNs;
 
-/// A file that says what is compared.
+/// A file that defines what to compare.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ExperimentFile {
     /// Its name.
     pub name: String,
-    /// The server, where a level has none of its own.
+    /// The server, unless a level has its own.
     pub url: Option<String>,
     /// How often every variant is measured.
     pub blocks: Option<u32>,
-    /// No trial is begun that would end later.
+    /// Time budget: no trial starts that would exceed it.
     pub budget: Option<Typed<SpanNs>>,
-    /// How long a trial takes, with the start of its services: what a forecast goes by until one was made.
+    /// How long a trial takes, including the start of its services; forecasts use it until the first trial has ended.
     pub takes: Option<Typed<SpanNs>>,
     /// The metric that decides.
     pub metric: Option<String>,
     /// The smallest effect that matters.
     pub effect: Option<PercentOption>,
-    /// Whether runs count whatever others do on the host.
+    /// Whether runs count even if other programs disturbed the host.
     #[serde(default)]
     pub noisy: bool,
-    /// Of the order and of the loads.
+    /// Random seed of the order and of the loads.
     pub seed: Option<u64>,
     /// Options of `run`: a trial is a search for the capacity.
     pub run: Option<CapacityOptions>,
     /// Options of `load`: a trial is a load.
     pub load: Option<LoadOptions>,
-    /// Commands: a trial is their time.
+    /// Commands: a trial times them.
     pub work: Option<WorkTable>,
     /// The request and its response.
     #[serde(default)]
@@ -45,17 +45,17 @@ pub struct ExperimentFile {
     /// Factors, all combinations of whose levels are measured.
     #[serde(default, rename = "factor")]
     pub factors: Vec<FactorTable>,
-    /// Variants that stand for themselves.
+    /// Variants that are not combinations of levels.
     #[serde(default, rename = "variant")]
     pub variants: Vec<LevelTable>,
-    /// The lab that is put up for it: a file beside this one, or what would stand in it.
+    /// The lab to bring up: a file next to this one, or the content of such a file.
     pub lab: Option<LabSource>,
     /// The host of the lab that sends the load.
     pub generator: Option<String>,
-    /// Services of the lab that are started anew before each trial, beside the one under load.
+    /// Services of the lab to restart before each trial, besides the one under load.
     #[serde(default)]
     pub restart: Vec<String>,
-    /// What is other in the short version.
+    /// What the short version changes.
     pub quick: Option<QuickTable>,
 }
 
@@ -63,13 +63,13 @@ pub struct ExperimentFile {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkTable {
-    /// How often all of them are run in a trial.
+    /// How often a trial runs all of them.
     pub rounds: Option<u32>,
-    /// After which time a command is ended.
+    /// How long a command may run before it is killed.
     pub timeout: Option<Typed<SpanNs>>,
-    /// What counts their operations: a counter that a service of the lab tells, as `SERVICE.COUNTER`.
+    /// What counts their operations: a counter of a lab's service, as `SERVICE.COUNTER`.
     pub counter: Option<String>,
-    /// The commands of a round, in their order.
+    /// The commands of a round, in order.
     #[serde(rename = "command")]
     pub commands: Vec<CommandTable>,
 }
@@ -80,58 +80,58 @@ pub struct WorkTable {
 pub struct CommandTable {
     /// Its name.
     pub name: String,
-    /// What is measured.
+    /// The command to measure.
     pub run: String,
-    /// What runs before it.
+    /// A command that runs before it.
     pub prepare: Option<String>,
-    /// What runs after it.
+    /// A command that runs after it.
     pub clean: Option<String>,
-    /// Texts that its output must hold.
+    /// Texts that its output must contain.
     #[serde(default)]
     pub expect_output: Vec<String>,
-    /// Texts that its output must not hold.
+    /// Texts that its output must not contain.
     #[serde(default)]
     pub reject_output: Vec<String>,
 }
 
-/// Where a lab is said.
+/// Where a lab is defined.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum LabSource {
-    /// In a file of its own.
+    /// In a separate file.
     File(PathBuf),
-    /// Here.
+    /// In the experiment file.
     Inline(toml::Table),
 }
 
-/// What the short version has instead.
+/// What the short version changes.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QuickTable {
     /// How often every variant is measured.
     pub blocks: Option<u32>,
-    /// No trial is begun that would end later.
+    /// Time budget: no trial starts that would exceed it.
     pub budget: Option<Typed<SpanNs>>,
-    /// How often all commands are run in a trial.
+    /// How often a trial runs all commands.
     pub rounds: Option<u32>,
-    /// How long a trial takes, whatever levels say.
+    /// How long a trial takes, regardless of the levels.
     pub takes: Option<Typed<SpanNs>>,
-    /// Options that replace those of the file and of its levels.
+    /// Options that override those of the file and of its levels.
     pub run: CapacityOptions,
-    /// Options that replace those of the file and of its levels.
+    /// Options that override those of the file and of its levels.
     pub load: LoadOptions,
-    /// Options that replace those of the file and of its levels.
+    /// Options that override those of the file and of its levels.
     pub target: TargetOptions,
 }
 
-/// Parameters of services: a value each, or for a factor a list of values.
+/// Parameters of services: one value each, or for a factor a list of values.
 pub type ServiceTables = BTreeMap<String, BTreeMap<String, toml::Value>>;
 
 /// A factor.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FactorTable {
-    /// Its name; that of its parameter, if it has none.
+    /// Its name; by default, the name of its parameter.
     #[serde(default)]
     pub name: String,
     /// Its levels; the first belongs to A.
@@ -142,7 +142,7 @@ pub struct FactorTable {
     pub services: ServiceTables,
 }
 
-/// A level of a factor, or a variant that stands for itself.
+/// A level of a factor, or a variant that is not a combination of levels.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LevelTable {
@@ -152,7 +152,7 @@ pub struct LevelTable {
     pub settings: Vec<String>,
     /// Commands before each trial.
     pub prepare: Vec<String>,
-    /// Commands on the server's host in a lab, while each trial lasts.
+    /// Commands that run on the server's host in a lab during each trial.
     pub during: Vec<String>,
     /// How long a trial of this level takes.
     pub takes: Option<Typed<SpanNs>>,
@@ -160,12 +160,12 @@ pub struct LevelTable {
     pub services: ServiceTables,
     /// The server.
     pub url: Option<String>,
-    /// What replaces `[work]` of the whole file; its commands replace all of that.
+    /// Replaces values of the file's `[work]`; if it has commands, they replace all of those.
     pub work: Option<WorkTable>,
-    /// Options that replace those of the whole file.
+    /// Options that override those of the whole file.
     pub run: CapacityOptions,
-    /// Options that replace those of the whole file.
+    /// Options that override those of the whole file.
     pub load: LoadOptions,
-    /// Options that replace those of the whole file.
+    /// Options that override those of the whole file.
     pub target: TargetOptions,
 }

@@ -1,13 +1,13 @@
-//! What users of ab, wrk, weighttp and h2load type out of habit, where it differs from sysdyno's own way of writing.
+//! Options that users of ab, wrk, weighttp, and h2load type out of habit and that sysdyno writes differently.
 //!
-//! A letter has one meaning here. Where the tools disagree, the value decides if it can (`-T`), else the meaning is that of
-//! most of them (`-t`, `-d`), and a value that only makes sense with the other one is refused with what to type instead.
-//! `docs/guide/other-tools.md` has the whole table.
+//! Each letter has one meaning here. Where the tools disagree, the value decides if it can (`-T`); otherwise the meaning is
+//! that of most tools (`-t`, `-d`), and a value that only makes sense with the other meaning is refused with what to type
+//! instead. `docs/guide/other-tools.md` has the whole table.
 
 use super::typed::Typed;
 use sysdyno_record::units::{SpanNs, UnitError};
 
-/// The value of a switch that a file may set: none turns it on, `=false` off, whatever the file says.
+/// The value of a switch that a file may also set: no value turns it on, `=false` turns it off, whatever the file says.
 pub(super) fn switch(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
@@ -49,7 +49,7 @@ pub(super) fn duration(text: &str) -> Result<Typed<SpanNs>, UnitError> {
     if is_bare { format!("{text}s").parse() } else { text.parse() }
 }
 
-/// What `-T` means: only a content type has a slash, and no duration has one.
+/// What `-T` means: a content type has a slash, a duration never does.
 pub(super) fn timeout_or_type(text: &str) -> Result<TimeoutOrType, UnitError> {
     if text.contains('/') {
         return Ok(TimeoutOrType::Type(text.to_owned()));
@@ -57,14 +57,14 @@ pub(super) fn timeout_or_type(text: &str) -> Result<TimeoutOrType, UnitError> {
     duration(text).map(|span| TimeoutOrType::Timeout(span.0))
 }
 
-/// A number of threads; what looks like a time limit of ab's is refused.
+/// A number of threads; a value that looks like ab's time limit is refused.
 pub(super) fn threads(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| {
         "write a number of threads, as in wrk and weighttp; for a time limit (ab's -t), use -d 30s".to_owned()
     })
 }
 
-/// A method; a number, which is h2load's -m, is refused.
+/// A method; a number, as for h2load's `-m`, is refused.
 pub(super) fn method(text: &str) -> Result<String, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(

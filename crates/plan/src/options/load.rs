@@ -1,4 +1,4 @@
-//! Options of a load: how much is sent, and when.
+//! Options of a load: how much to send, and when.
 
 use super::habits;
 use super::objective::ObjectiveOption;
@@ -11,7 +11,7 @@ use sysdyno_analyze::fail_if::{FailIf, FailIfError};
 use sysdyno_record::plan::Arrival;
 use sysdyno_record::units::{RateHz, SpanNs, UnitError};
 
-/// How much is sent, and when.
+/// How much to send, and when.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Load")]

@@ -1,8 +1,8 @@
-//! Options that plans are made of: one definition for the parser, the help, the manual page, the keys of files, and the docs.
+//! The options that plans are made from, defined once for the parser, the help, the manual page, the keys of files, and the docs.
 //!
-//! That is why this crate knows clap: what can be typed on a command line, set in `sysdyno.toml`, and written in the file of
-//! an experiment is the same structure, read by clap here and by serde there. Of what options a command consists is decided
-//! by the program. Every field is optional; defaults are filled in by the plan that is made of them, once.
+//! That is why this crate depends on clap: the command line, `sysdyno.toml`, and experiment files share these structures, which
+//! clap reads from the command line and serde from files. The program decides which options each command has. Every field is
+//! optional; defaults are filled in once, when a plan is made.
 
 mod allow;
 mod combine;

@@ -1,4 +1,4 @@
-//! An objective as it is typed.
+//! Objectives as typed.
 
 use super::typed::read_as_text;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use sysdyno_record::plan::Objective;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectiveOption(pub Objective);
 
-/// Percentiles that every trial records, and that an objective may therefore limit.
+/// Percentiles that every trial records, and that an objective can therefore limit.
 const RECORDED_PERCENTS: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 impl FromStr for ObjectiveOption {

@@ -1,4 +1,4 @@
-//! Options of the probe beside a load.
+//! Options of the probe that runs alongside a load.
 
 use super::words::Word;
 use clap::Args;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use sysdyno_record::probe::ProbeKind;
 
-/// The probe beside a load.
+/// The probe that runs alongside a load.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Probe")]

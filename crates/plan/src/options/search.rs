@@ -1,4 +1,4 @@
-//! Options of a search for the capacity.
+//! Options of the search for the capacity.
 
 use super::load::FailIfOption;
 use super::objective::ObjectiveOption;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use sysdyno_record::plan::Arrival;
 use sysdyno_record::units::{RateHz, SpanNs};
 
-/// How the capacity is looked for.
+/// How to search for the capacity.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Search")]
@@ -72,7 +72,7 @@ pub enum ConnectionsOption {
     Curve(Vec<u32>),
 }
 
-/// Points that a range `A..B` is measured at.
+/// The number of points at which a range `A..B` is measured.
 const CURVE_POINTS_COUNT: u32 = 8;
 
 impl FromStr for ConnectionsOption {

@@ -1,4 +1,4 @@
-//! Options that say on which hosts the server and the generators run.
+//! Options that name the hosts of the server and of the generators.
 
 use super::typed::Typed;
 use clap::Args;

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use sysdyno_record::plan::{IoChoice, SpinChoice, StampChoice};
 use sysdyno_record::units::{Bytes, SpanNs};
 
-/// What is sent and what must come back.
+/// What to send and what must come back.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Request and response")]
@@ -45,7 +45,7 @@ pub struct TargetOptions {
     /// Text that every response body must contain
     #[arg(long, value_name = "TEXT", env = "SYSDYNO_EXPECT_BODY")]
     pub expect_body: Option<String>,
-    /// Accept any response body (by default, error pages and bodies of quite another size than the first one count as failures)
+    /// Accept any response body (by default, error pages and bodies much larger or smaller than the first count as failures)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "same_body", env = "SYSDYNO_ANY_BODY")]
     pub any_body: Option<bool>,
     /// Count all response bodies that differ from the first one as failures
@@ -96,7 +96,7 @@ pub struct TargetOptions {
     /// Also measure this process as a part of the server; repeatable. Processes that listen at the target, and those that they are connected to, are always measured
     #[arg(long = "watch-pid", value_name = "PID")]
     pub watch_pid: Vec<u32>,
-    /// The fence, which is set by files only.
+    /// The fence, which only files can set.
     #[arg(skip)]
     pub allow: Allow,
     /// What is spoken on the connections.
@@ -105,7 +105,7 @@ pub struct TargetOptions {
 }
 
 impl TargetOptions {
-    /// Refuses a fence in a file that says what is loaded.
+    /// Refuses a fence in a file that names the target.
     pub(crate) fn check_no_fence(&self) -> anyhow::Result<()> {
         ensure!(
             self.allow == Allow::default(),
@@ -114,13 +114,13 @@ impl TargetOptions {
         Ok(())
     }
 
-    /// The timeout of `-T`; `None`: there is none, or it is a content type.
+    /// The timeout of `-T`; `None` if it is missing or a content type.
     pub fn typed_timeout(&self) -> Option<SpanNs> {
         self.timeout_or_type.as_ref().and_then(TimeoutOrType::timeout)
     }
 }
 
-/// A header field as typed: a name, and a value behind a colon.
+/// A header field as typed: a name, then a colon and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name.

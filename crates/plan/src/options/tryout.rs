@@ -1,4 +1,4 @@
-//! Options of `try`, and the file that it reads.
+//! Options of `try`, and its experiment file.
 
 use super::habits;
 use super::target::TargetOptions;
@@ -12,7 +12,7 @@ use sysdyno_record::plan::Arrival;
 use sysdyno_record::tryout::Metric;
 use sysdyno_record::units::{RateHz, SpanNs};
 
-/// How an experiment goes.
+/// How an experiment proceeds.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Experiment")]
@@ -86,32 +86,32 @@ impl FromStr for PercentOption {
 
 read_as_text!(PercentOption);
 
-/// A file that says what is compared.
+/// A file that defines what to compare.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TryFile {
-    /// The server under load, where A and B have none of their own.
+    /// The server under load, unless A and B have their own.
     pub url: Option<String>,
-    /// What A is; nothing is the host as it is.
+    /// Side A; empty means the host as it is.
     pub a: SideTable,
-    /// What B is.
+    /// Side B.
     pub b: SideTable,
-    /// How it goes.
+    /// How the experiment proceeds.
     #[serde(rename = "try")]
     pub options: TryOptions,
     /// The request and its response.
     pub target: TargetOptions,
 }
 
-/// One side of an experiment in a file; at most one of its fields is given.
+/// One side of an experiment in a file; it sets at most one of these fields.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SideTable {
     /// Settings, as `KEY=VALUE`.
     pub settings: Vec<String>,
-    /// The command that is timed.
+    /// The command to time.
     pub command: Option<String>,
-    /// The command that brings the server into this side, before its trials.
+    /// The command that switches the server to this side, before its trials.
     pub prepare: Option<String>,
     /// The server of this side.
     pub url: Option<String>,
@@ -121,7 +121,7 @@ pub struct SideTable {
 mod tests {
     use super::*;
 
-    /// What lies in `experiments/` is what `try --experiment` or `experiment run` takes.
+    /// Every file in `experiments/` is valid for `try --experiment` or `experiment run`.
     #[test]
     fn the_files_that_come_with_it_can_be_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");

@@ -1,10 +1,10 @@
-//! Values that are typed as text with their unit, on the command line and in files alike.
+//! Values written as text with a unit, on the command line and in files alike.
 
 use serde::Deserialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// A value that is typed as text.
+/// A value written as text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Typed<T>(pub T);
 
@@ -23,7 +23,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Typed<T> {
     }
 }
 
-/// Types that files hold as the text that is typed.
+/// Types that files store in the form in which they are typed.
 macro_rules! read_as_text {
     ($name:ident) => {
         impl<'de> serde::Deserialize<'de> for $name {

@@ -1,4 +1,4 @@
-//! Options of what is spoken on the connections.
+//! Options of the protocols on the connections.
 
 use super::habits;
 use super::typed::Typed;
@@ -17,7 +17,7 @@ const HTTP2: &str = "HTTP/2";
 /// Heading of the options of TLS.
 const TLS: &str = "TLS (for https://HOST[:PORT]/PATH or memcacheds://HOST[:PORT])";
 
-/// What is spoken on the connections.
+/// The protocols on the connections.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "memcached (for memcached[s]://HOST[:PORT] or memcached:/SOCKET)")]
@@ -92,7 +92,7 @@ pub enum PresetOption {
     Etc,
 }
 
-/// How a server is brought to speak HTTP/2.
+/// How to make a server speak HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Http2Option {
@@ -104,7 +104,7 @@ pub enum Http2Option {
     Prior,
 }
 
-/// What was typed is not a value of the option.
+/// The text is not a valid value of the option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable(&'static str);
 
@@ -135,7 +135,7 @@ impl FromStr for ShareOption {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PopularityOption(pub Popularity);
 
-/// The exponent of a Zipf popularity that is given none, as in YCSB (Cooper et al., SoCC 2010).
+/// The default exponent of a Zipf popularity, as in YCSB (Cooper et al., SoCC 2010).
 const DEFAULT_EXPONENT: f64 = 0.99;
 
 impl FromStr for PopularityOption {

@@ -1,4 +1,4 @@
-//! Words that stand for values of the record: one table for the command line, its help, and files.
+//! Words for values of the record: one table for the command line, its help, and files.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -14,17 +14,17 @@ use sysdyno_record::tryout::Metric;
 use sysdyno_record::wire::{MemcachedDialect, TlsVersion};
 use sysdyno_record::work::CacheChoice;
 
-/// A value that is typed as one of a few words.
+/// A value typed as one of a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word<T>(pub T);
 
-/// A type with values that are typed as words. The three lists are in the same order.
+/// A type whose values are typed as words. The three lists are in the same order.
 pub trait Worded: Copy + PartialEq + Send + Sync + 'static {
     /// Values that can be typed.
     const VALUES: &'static [Word<Self>];
     /// The word for each.
     const WORDS: &'static [&'static str];
-    /// What help says of each.
+    /// The help text of each.
     const MEANINGS: &'static [&'static str];
 }
 

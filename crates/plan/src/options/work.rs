@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use sysdyno_record::units::Bytes;
 use sysdyno_record::work::CacheChoice;
 
-/// What is done instead of sending requests.
+/// Work to do instead of sending requests.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Work on this host, instead of requests to a URL")]
 pub struct WorkOptions {
@@ -50,7 +50,7 @@ pub struct WorkOptions {
 }
 
 impl WorkOptions {
-    /// Whether work was asked for.
+    /// Whether these options ask for work.
     pub fn is_asked(&self) -> bool {
         self.command.is_some() || self.files.is_some()
     }

@@ -1,4 +1,4 @@
-//! Options that say what is sent instead of one request.
+//! Options that replace the single request.
 
 use super::habits;
 use super::typed::read_as_text;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What is sent instead of one request, the same every time.
+/// A fixed set of requests instead of a single one.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
@@ -24,7 +24,7 @@ pub struct WorkloadOptions {
     pub mix: Option<PathBuf>,
 }
 
-/// An access log as the load itself; of `load` only.
+/// An access log as the load itself; only for `load`.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
@@ -58,7 +58,7 @@ impl FromStr for SpeedOption {
 
 read_as_text!(SpeedOption);
 
-/// Real traffic that a capacity is held against; of `run` only.
+/// Real traffic to compare the capacity with; only for `run`.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
@@ -68,7 +68,7 @@ pub struct NeedOptions {
     pub need: Option<PathBuf>,
 }
 
-/// Users that walk over operations; of `load` only.
+/// Users that move from operation to operation; only for `load`.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]

@@ -1,4 +1,4 @@
-//! Rates and numbers of clients that change: from a ramp to phases.
+//! Rates and numbers of clients that change: turns a ramp into phases.
 
 mod read;
 
@@ -10,7 +10,7 @@ use sysdyno_record::ramp::RampOf;
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::workload::{ClientPoint, Slope};
 
-/// Adds the ramp that was asked for to a load.
+/// Adds the requested ramp to a load.
 pub fn add(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
     let Some(typed) = &load.ramp else { return Ok(()) };
     ensure!(

@@ -1,4 +1,4 @@
-//! What is typed for a ramp, or stands in its file, read line by line.
+//! Parses a ramp as typed, or its file line by line.
 
 use crate::file;
 use crate::options::Typed;

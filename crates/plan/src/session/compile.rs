@@ -1,4 +1,4 @@
-//! From a file to a plan, with the line of whatever is wrong.
+//! Turns a session file into a plan, and reports errors with their line.
 
 use super::file::{DistributionFile, OperationFile, RulesFile, SessionFile, SessionWish, TimeFile};
 use super::objects::Objects;
@@ -15,7 +15,7 @@ use sysdyno_record::units::SpanNs;
 use sysdyno_record::workload::{MAX_OPERATIONS, OperationPlan};
 use toml::Spanned;
 
-/// Rules where the file says nothing: those of Faban.
+/// Default rules: those of Faban.
 const DEFAULT_DEVIATION: f64 = 0.02;
 const DEFAULT_ERRORS: f64 = 0.01;
 

@@ -1,4 +1,4 @@
-//! What a file with a session holds, as it is typed. What it means is decided in [`super::compile`].
+//! The contents of a session file as typed. [`super::compile`] decides what they mean.
 
 use crate::options::{Field, Typed};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sysdyno_record::units::SpanNs;
 use toml::Spanned;
 
-/// What was asked for besides the file.
+/// Options besides the file.
 #[derive(Clone, Copy)]
 pub(super) struct SessionWish<'a> {
     pub name: &'a str,

@@ -1,7 +1,7 @@
-//! Sessions from files: users that walk over operations.
+//! Sessions from files: users that move from operation to operation.
 //!
-//! `web20` is built in; any other name is that of a file. Whatever is wrong with one is told with its line, before
-//! anything is sent.
+//! `web20` is built in; any other name is that of a file. Errors in a file are reported with their line, before anything is
+//! sent.
 
 mod compile;
 mod file;
@@ -23,13 +23,13 @@ const WEB20: &str = "web20";
 /// Its definition.
 const WEB20_FILE: &str = include_str!("web20.toml");
 
-/// Connections that users share at most, unless the user says otherwise.
+/// Default maximum number of connections that simulated users share.
 const MAX_CONNECTIONS: u32 = 1024;
 
-/// Length of the measured phase where nobody says it.
+/// Default length of the measured phase.
 const DEFAULT_STEADY: SpanNs = SpanNs::from_secs(60);
 
-/// Adds the users that were asked for to a load.
+/// Adds the requested users to a load.
 pub fn add(plan: &mut LoadPlan, options: &SessionOptions, load: &LoadOptions) -> anyhow::Result<()> {
     let Some(name) = &options.session else {
         let is_alone = options.users.is_none() && options.pages_only != Some(true);

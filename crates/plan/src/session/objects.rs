@@ -1,4 +1,4 @@
-//! The objects that pages embed: lists of paths, in which `{1..16}` stands for a number each.
+//! The objects that pages embed: lists of paths, in which `{1..16}` expands to one path per number.
 
 use super::problem::SessionProblem;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What is wrong with a session, with the place in its file.
+//! An error in a session, with its place in the file.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The built-in session, and what is told of broken ones.
+//! The built-in session, and the errors that broken ones get.
 
 use super::*;
 use crate::testing::{IDLE, load_of};

@@ -1,4 +1,4 @@
-//! Values in the requests of a session, and those that are taken from its responses.
+//! Values in the requests of a session, and values taken from its responses.
 
 use super::file::{OperationFile, SessionFile, SessionWish, TakeFile};
 use super::problem::SessionProblem;

@@ -1,4 +1,4 @@
-//! From what was typed behind `try`, or its file, to the plan of a trial of changes.
+//! Turns the arguments of `try`, or its file, into a plan.
 
 mod sides;
 

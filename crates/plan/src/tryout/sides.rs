@@ -1,4 +1,4 @@
-//! What A and B are, as it was typed or as a file says it.
+//! A and B, as typed or as defined in a file.
 
 use super::TryDraft;
 use crate::change::settings;
@@ -72,7 +72,7 @@ pub(super) fn of_arguments(draft: &TryDraft) -> anyhow::Result<Sides> {
     }
 }
 
-/// What a file says; what was typed wins over its options.
+/// The contents of a file; typed options override its options.
 pub(super) fn of_file(path: &Path, draft: &TryDraft) -> anyhow::Result<Sides> {
     let (options, target) = (draft.options.clone(), draft.target.clone());
     let cannot = || format!("cannot read experiment '{}'", path.display());

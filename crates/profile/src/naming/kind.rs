@@ -1,4 +1,4 @@
-//! On whose account a frame runs, and where programs and threads begin.
+//! Which kind of code a frame belongs to, and where programs and threads begin.
 
 use crate::frames::RawFrame;
 use sysdyno_record::profile::FrameKind;

@@ -1,4 +1,4 @@
-//! From places to names: the last step, after which no address is left.
+//! Replaces addresses by names: the last step, after which no address is left.
 
 mod kind;
 mod symbols;

@@ -1,4 +1,4 @@
-//! The ring buffer between kernel and reader, of which each event has one.
+//! The ring buffer between kernel and reader; each event has one.
 //!
 //! The kernel appends records at `data_head` and never overwrites what lies behind `data_tail`: where there is no room, it drops
 //! a record and counts it, and says so in the next one that fits. Both positions only grow; what they mean is their

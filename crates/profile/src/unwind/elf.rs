@@ -1,4 +1,4 @@
-//! The parts of an ELF file that say how its functions are left, as the file has them.
+//! The parts of an ELF file that describe how to return from its functions, as stored in the file.
 //!
 //! An index is found by the program headers, which also files without sections have; statically linked programs may have no index,
 //! and only a section. Files are hostile: what is read of one is bounded, and what lies outside of it is not there.

@@ -1,12 +1,14 @@
-//! The stack of a program from its registers and a copy of the top of its stack, where frame pointers do not lead to its beginning.
+//! Unwinds a program's stack from its registers and a copy of the top of the stack, for stacks whose frame pointers do not
+//! lead to the beginning.
 //!
-//! Compilers for Linux write down how every function is left ([`table`]), since exceptions need it, but hardly any distribution keeps
-//! frame pointers. Rules are kept by file and not by process: the same library is looked up once, whoever has mapped it.
+//! Compilers for Linux record how to return from every function ([`table`]), because exceptions need it, but hardly any
+//! distribution keeps frame pointers. Rules are kept by file and not by process: a library is looked up once, however many
+//! processes have mapped it.
 //!
-//! **The copy is secret**: it holds whatever the program had on its stack, keys and passwords included. It is taken apart when its
-//! sample comes, kept nowhere, and never written. Addresses that come of it end with the recording, as all others do.
+//! **The copy is secret**: it contains whatever the program had on its stack, keys and passwords included. It is unwound
+//! when its sample arrives, never kept, and never written. Addresses taken from it end with the recording, like all others.
 //!
-//! Both the copy and the files are hostile: every loop, table, and cache has a bound.
+//! Both the copy and the files are hostile: every loop, table, and cache is bounded.
 
 mod elf;
 mod rule;
@@ -30,7 +32,7 @@ const FRAMES_MAX: usize = 127;
 /// Memory of all tables. Unit: bytes.
 const TABLES_MAX: usize = 256 << 20;
 
-/// Most rules that are remembered; 112 bytes each.
+/// Maximum number of cached rules; 112 bytes each.
 const RULES_MAX: usize = 1 << 16;
 
 /// Follows stacks by the tables of the files that are mapped there.

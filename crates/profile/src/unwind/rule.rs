@@ -1,4 +1,4 @@
-//! From the registers in a function to those in its caller, by one row of a table or by frame pointers.
+//! Computes the caller's registers from those in a function, by one row of a table or by frame pointers.
 //!
 //! The *canonical frame address* (CFA) is the stack pointer of the caller at the call: the return address and saved registers lie
 //! at fixed distances from it. Source: DWARF 5, 6.4.1. Expressions are programs that a file brings: the steps of each are
@@ -11,7 +11,7 @@ use gimli::{
     Value,
 };
 
-/// Most steps of an expression. Those that compilers write have about ten.
+/// Maximum number of steps of an expression. Those that compilers write have about ten.
 const STEPS_MAX: u32 = 256;
 
 /// How expressions are encoded: those of frames refer to nothing that has another size in other versions.

@@ -1,6 +1,7 @@
-//! What a file says about how its functions are left: its `.eh_frame`, searched by its index or by one that is made here.
+//! A file's description of how to return from its functions: its `.eh_frame`, searched by its own index or by one that is
+//! built here.
 //!
-//! What the search, and carrying out a single entry, may take is bounded. Source: DWARF 5, 6.4, "Call Frame Information".
+//! The cost of the search, and of executing a single entry, is bounded. Source: DWARF 5, 6.4, "Call Frame Information".
 
 use super::elf::{FilePart, Image, UnwindParts};
 use gimli::{

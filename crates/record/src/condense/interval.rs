@@ -1,4 +1,4 @@
-//! Intervals of a load in one: counts added up, histograms merged, extremes of what charts show.
+//! Merges several intervals of a load: adds counts, merges histograms, keeps extremes of what charts show.
 
 use crate::load::{CondensedInterval, Extremes, Interval, LatencyKind, LatencySet};
 

@@ -1,4 +1,4 @@
-//! Samples of the kernel in one row.
+//! Merges several samples of the kernel into one row.
 
 use crate::series::{Column, Condensed, GaugeSpread, RateRange, ReadingKind, Row, Series, SeriesLine};
 use crate::units::MonoNs;

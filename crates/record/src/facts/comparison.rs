@@ -1,4 +1,4 @@
-//! What differs between two hosts, in the order in which it is likely to matter.
+//! Differences between two hosts, those most likely to matter first.
 
 use super::Fact;
 use serde::Serialize;

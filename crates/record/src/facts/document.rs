@@ -1,4 +1,4 @@
-//! Facts in a file of their own, to be compared later or elsewhere. The format is `docs/reference/formats/facts.md`.
+//! Facts in a separate file, for comparison later or elsewhere. The format is `docs/reference/formats/facts.md`.
 
 use super::HostFacts;
 use crate::manifest::Tool;

@@ -1,7 +1,7 @@
-//! What the measured host is: processor, memory, kernel, network, limits.
+//! Facts about the measured host: processor, memory, kernel, network, limits.
 //!
 //! Facts are a flat table, ordered and typed by name, so that two hosts can be compared line by line. A fact that could
-//! not be read carries the reason in place of the value.
+//! not be read holds the reason instead of a value.
 
 mod comparison;
 mod document;

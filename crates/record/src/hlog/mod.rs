@@ -1,15 +1,15 @@
 //! `latency.hlog`: histograms as an HdrHistogram interval log that the field's own tools open.
 //!
 //! Log format 1.3, payload V2 with DEFLATE in base64; other ports cannot read V2 without DEFLATE. Interval times are
-//! absolute and there is no `BaseTime`: with one, the Java reader takes the first interval for the start. The greatest
-//! value stands in milliseconds (nanoseconds ÷ 10^6), as the Java writer does it.
+//! absolute and there is no `BaseTime`: with one, the Java reader takes the first interval for the start. The maximum value
+//! is in milliseconds (nanoseconds ÷ 10^6), as in the Java writer.
 //!
-//! Writing and the parsing of lines and histograms are those of the crate `hdrhistogram`. Its decoder believes the
-//! lengths that a payload declares (up to 4 GiB), so a payload is unpacked here first (`hlog::payload`), with a bound, and
-//! its counts are added up before the crate sees it.
+//! The crate `hdrhistogram` writes, and parses lines and histograms. Its decoder trusts the lengths that a payload declares
+//! (up to 4 GiB), so `hlog::payload` unpacks a payload first, within a bound, and adds up its counts before the crate sees
+//! it.
 //!
 //! The log of the golden run was opened with HdrHistogram 2.2.2 for Java and hdrhistogram 0.10 for Python; tag, times,
-//! count, p50, p99 and maximum of every histogram were those that are read here, and are kept in a test.
+//! count, p50, p99, and maximum of every histogram matched the values read here, and a test keeps them.
 //!
 //! Source: <https://github.com/HdrHistogram/HdrHistogram>, `HistogramLogWriter` and `HistogramLogReader`.
 
@@ -131,7 +131,7 @@ pub enum Decoded {
     Comment,
     /// A histogram that is tagged by somebody else.
     Foreign,
-    /// A histogram of ours.
+    /// A histogram with sysdyno's bounds.
     Entry(Entry),
 }
 

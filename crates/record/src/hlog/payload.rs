@@ -1,7 +1,7 @@
-//! The payload of a log line: checked in all that decides on memory and arithmetic, then decoded by the crate.
+//! The payload of a log line: everything that affects memory or arithmetic is checked here, then the crate decodes it.
 //!
-//! Layout (big endian): cookie, compressed length, zlib stream of: cookie, length, normalising offset, digits, lowest and
-//! highest value, conversion ratio, then counts as ZigZag LEB128-64b9B, where −n stands for n zeros.
+//! Layout (big endian): cookie, compressed length, zlib stream of: cookie, length, normalizing offset, digits, lowest and
+//! highest value, conversion ratio, then counts as ZigZag LEB128-64b9B, where −n means n zeros.
 //! Source: HdrHistogram `AbstractHistogram.encodeIntoByteBuffer` and `ZigZagEncoding`.
 
 use crate::load::WindowStep;
@@ -70,7 +70,7 @@ const HALF_COUNT: u64 = 1024;
 /// Counts that a histogram with the program's own bounds has.
 const OWN_COUNTS: u64 = 33_792;
 
-/// The counts that are not zero, with the values that they stand for.
+/// The nonzero counts, with their values.
 fn own_steps(unpacked: &[u8]) -> Result<Vec<WindowStep>, String> {
     let (mut at, mut index, mut steps) = (HEAD_BYTES, 0_u64, Vec::new());
     while at < unpacked.len() {

@@ -1,4 +1,4 @@
-//! What happened in a second of a load, or in several where a run is long.
+//! What happened in one second of a load, or in several seconds of a long run.
 
 use super::counts::Counts;
 use crate::failure::Failures;
@@ -35,12 +35,12 @@ pub struct Interval {
     pub p50_ns: Option<u64>,
     /// Its 99th percentile, shown even if the interval alone hardly supports it.
     pub p99_ns: Option<u64>,
-    /// What the intervals were like that it stands for; `None`: it is one interval.
+    /// Extremes of the intervals that it covers; `None` if it is a single interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condensed: Option<CondensedInterval>,
 }
 
-/// What several intervals were like that one stands for. `None`: none of them has such a value.
+/// Extremes of several intervals merged into one. `None`: none of them has such a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CondensedInterval {
     /// How many intervals there were.

@@ -1,4 +1,4 @@
-//! Latencies as they are measured: their kinds, and a histogram of each.
+//! Kinds of measured latencies, and a histogram of each.
 
 use crate::named::named;
 use crate::units::MonoNs;

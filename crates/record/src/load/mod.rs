@@ -1,4 +1,4 @@
-//! What came back: counts, failure classes, latency summaries, intervals and trials of the load engine.
+//! Results of the load engine: counts, failure classes, latency summaries, intervals, and trials.
 
 mod counts;
 mod interval;

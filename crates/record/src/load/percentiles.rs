@@ -1,4 +1,4 @@
-//! A latency distribution in few numbers, and what their intervals rest on.
+//! A latency distribution in a few numbers, and the basis of their intervals.
 
 use serde::{Deserialize, Serialize};
 use sysdyno_stats::censored::{LowerBounds, uncertain_from_ns};
@@ -27,15 +27,15 @@ pub struct LatencySummary {
     pub count: u64,
     /// Arithmetic mean.
     pub mean: Option<f64>,
-    /// 95 % interval of the median, from order statistics. In a trial's summary as if samples were independent; in an
+    /// 95% interval of the median, from order statistics. In a trial's summary as if samples were independent; in an
     /// analysis widened by how much they depend on each other, and `None` where that is not known.
     pub p50_interval: Option<[u64; 2]>,
-    /// 95 % interval of the 90th percentile, as that of the median; older trials lack it.
+    /// 95% interval of the 90th percentile, as that of the median; older trials lack it.
     #[serde(default)]
     pub p90_interval: Option<[u64; 2]>,
-    /// 95 % interval of the 99th percentile, as that of the median.
+    /// 95% interval of the 99th percentile, as that of the median.
     pub p99_interval: Option<[u64; 2]>,
-    /// 95 % interval of the 99.9th percentile, in an analysis only.
+    /// 95% interval of the 99.9th percentile, in an analysis only.
     #[serde(default)]
     pub p99_9_interval: Option<[u64; 2]>,
     /// What the intervals of an analysis rest on; `None` in a trial's summary, and where there are no windows.

@@ -1,4 +1,4 @@
-//! What came of a phase, and what the generator measured of itself meanwhile.
+//! The result of a phase, and what the generator measured about itself meanwhile.
 
 use super::counts::Counts;
 use super::latency::LatencyKind;
@@ -69,7 +69,7 @@ pub struct GeneratorSummary {
     pub timer_error: TimerError,
     /// The back end of the event loop: `io_uring` or `epoll`.
     pub io: String,
-    /// Why it is not io_uring; `None` if it is, or epoll was asked for.
+    /// Why it is not io_uring; `None` if it is, or if epoll was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_fallback: Option<String>,
     /// CPU time that was spent spinning before what was due, part of `cpu_seconds`; 0 where it sleeps instead. Unit:
@@ -79,7 +79,7 @@ pub struct GeneratorSummary {
     /// Why the spinning was given up; `None` if it was not, or never was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin_ended: Option<String>,
-    /// Gaps between neighbouring arrivals as they were noticed, of the phases in which the timer can tell them apart.
+    /// Gaps between neighboring arrivals as they were noticed, of the phases in which the timer can tell them apart.
     /// Unit: nanoseconds; at most 1,000, evenly thinned.
     pub gap_sample_ns: Vec<u64>,
     /// Gaps by phase and thread, for the check of the arrival process; empty in a closed process and in older records.
@@ -94,7 +94,7 @@ pub struct GeneratorSummary {
 pub struct GapSample {
     /// Position of the phase in the trial's plan.
     pub phase_index: u32,
-    /// Arrivals that each gap spans: 1 from each to the next, more where the timer cannot tell neighbours apart.
+    /// Arrivals that each gap spans: 1 from each to the next, more where the timer cannot tell neighbors apart.
     pub arrivals_count: u32,
     /// Lengths of the gaps. Unit: nanoseconds.
     pub gaps_ns: Vec<u64>,

@@ -1,4 +1,4 @@
-//! A trial: how it began, why it ended, and what came of it.
+//! A trial: how it began, why it ended, and its result.
 
 use super::counts::Counts;
 use super::phase::{GeneratorSummary, LearntBody, PhaseSummary};

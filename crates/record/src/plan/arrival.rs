@@ -1,4 +1,4 @@
-//! How requests arrive, in which phases, and when they are given up.
+//! How requests arrive, in which phases, and when they time out.
 
 use crate::named::named;
 use crate::units::SpanNs;
@@ -16,7 +16,7 @@ pub enum Arrival {
     Poisson,
     /// Open loop, at the instants of an access log.
     Trace,
-    /// Users that go on when they were answered, after a time of their own.
+    /// Users that continue after a response, after their own pause.
     Sessions,
 }
 
@@ -77,7 +77,7 @@ named! {
 }
 
 impl PhaseKind {
-    /// Whether requests whose intended send lies in this phase count in the result.
+    /// Whether requests whose intended send is in this phase count in the result.
     pub fn is_measured(self) -> bool {
         matches!(self, PhaseKind::Step | PhaseKind::Steady)
     }

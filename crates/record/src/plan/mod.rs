@@ -1,7 +1,7 @@
-//! What will be done: the load plan of a trial and the plan of a whole run, with every default filled in.
+//! Plans: the load plan of a trial and the plan of a whole run, with every default filled in.
 //!
-//! Plans are pure values. They hold all that is needed to send the same load again, seed included, and nothing that
-//! depends on how it went.
+//! Plans are pure values. They hold everything needed to send the same load again, seed included, and nothing that depends
+//! on its outcome.
 
 mod arrival;
 mod load;

@@ -1,4 +1,4 @@
-//! What a load must meet.
+//! The objectives that a load must meet.
 
 use crate::units::SpanNs;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! One request, and what its response must be like.
+//! One request, and the requirements for its response.
 
 use serde::{Deserialize, Serialize};
 

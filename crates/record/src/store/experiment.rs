@@ -1,7 +1,7 @@
 //! The folder of an experiment: its plan, written once, and its lines, appended.
 //!
-//! Invariants: the plan is durable before the first line; a line is durable before what it speaks of is done; reading
-//! drops a torn end and trusts no name.
+//! Invariants: the plan is durable before the first line; a line is durable before the step that it describes begins;
+//! reading drops a torn end and trusts no name.
 
 use super::folder::{Folder, is_plain_name};
 use super::lines::{Caps, FolderReader};

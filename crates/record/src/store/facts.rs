@@ -1,4 +1,4 @@
-//! Facts of a host read back, from a run folder or from a file of their own, trusting neither.
+//! Reads facts of a host back, from a run folder or from a separate file, trusting neither.
 
 use super::folder::Folder;
 use super::run::read_manifest;

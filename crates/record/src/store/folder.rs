@@ -1,4 +1,4 @@
-//! A run folder as a descriptor: every file is created, replaced and opened relative to it.
+//! A run folder as a descriptor: every file is created, replaced, and opened relative to it.
 //!
 //! Invariants: a folder is created with mode 0700 and its files with 0600, whatever the umask says; files are opened for
 //! reading only if they are regular, have one name, and are reached without a link; opening never blocks.
@@ -107,7 +107,7 @@ impl Folder {
         Ok(File::from(fd))
     }
 
-    /// Opens a file of lines to append to it; what stands behind its last whole line is cut off.
+    /// Opens a file of lines to append to it; anything after its last whole line is cut off.
     pub(super) fn append_file(&self, name: &str) -> Result<File, RecordError> {
         let cut = |error| RecordError::io("cut", self.path_of(name))(error);
         let mut whole = 0;

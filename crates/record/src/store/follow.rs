@@ -1,8 +1,8 @@
-//! A run that is being written, read while it grows: each look reads only what was added since the one before.
+//! Follows a run while it is being written: each look reads only what was added since the last one.
 //!
-//! Intervals come in the order of time, each once. Those of a long run are in the tail until their cell is in the log; a
-//! cell that begins with intervals which were seen is left out, with its last second if that never was in the tail. Nothing is trusted: lines that cannot be read are skipped, and a
-//! look reads a bounded number of bytes, the next look goes on from there.
+//! Intervals are in order of time, each once. Those of a long run are in the tail until their cell is in the log; a cell that
+//! begins with intervals already seen is skipped, including its last second if that was never in the tail. Nothing is
+//! trusted: unreadable lines are skipped, and each look reads a bounded number of bytes; the next one continues from there.
 
 use super::folder::Folder;
 use super::run::read_manifest;

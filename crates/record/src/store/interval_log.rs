@@ -1,8 +1,8 @@
-//! `intervals.jsonl` and `latency.hlog` of a run of any length: seconds, or in a long run several seconds in one.
+//! `intervals.jsonl` and `latency.hlog` of a run of any length: one line per second, or per several seconds in a long run.
 //!
-//! What an open cell holds is in two files beside them, second by second, so that the death of the process loses nothing;
-//! they are emptied when the cell is written, and removed at the end. The histograms of a cell are written before its
-//! interval: readers take each tail from where its own log ends.
+//! Two files next to them hold the open cell second by second, so that the death of the process loses nothing; they are
+//! emptied when the cell is written, and removed at the end. A cell's histograms are written before its interval: readers
+//! take each tail from where its own log ends.
 
 use super::folder::Folder;
 use super::log::Log;

@@ -1,4 +1,4 @@
-//! Reads `latency.hlog`: merged by trial, and window by window for what depends on the order in time.
+//! Reads `latency.hlog`: merged by trial, and window by window where the order in time matters.
 
 use super::lines::{FolderReader, LineFate};
 use super::{LATENCY, LATENCY_TAIL, Trial};

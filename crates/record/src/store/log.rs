@@ -1,4 +1,4 @@
-//! A file of lines that is being appended to, with the digest of all that was.
+//! A file of lines being appended to, with the digest of everything written so far.
 
 use super::folder::Folder;
 use super::verify::hexadecimal;

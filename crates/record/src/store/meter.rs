@@ -1,9 +1,9 @@
-//! How finely a long run may be written down, so that its folder stays small enough to be read in a moment.
+//! How finely a long run is recorded, so that its folder stays small enough to be read in a moment.
 //!
-//! A log has a budget in bytes. While most of it is left, everything is written as it comes. A plan that is known to last
-//! longer than the budget is divided into cells of equal length, from its beginning; one that lasts longer than it said,
-//! or did not say, doubles the length of its cells with each eighth of the budget that it goes on, so that a log grows by
-//! an eighth of its budget whenever the run has doubled its length.
+//! A log has a budget in bytes. While most of it is left, everything is written as it comes. A plan known to exceed the
+//! budget is divided into cells of equal length from the beginning. A run that lasts longer than planned, or that has no
+//! planned length, doubles the length of its cells with each further eighth of the budget, so that a log grows by an
+//! eighth of its budget whenever the run has doubled its length.
 
 /// What is left of a budget, and what follows for the length of cells.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Refuses numbers that no run can have, so that sums over a whole run cannot overflow.
+//! Refuses numbers impossible in any run, so that sums over a whole run cannot overflow.
 //!
 //! The bounds are far above what a host can do: at [`crate::units::MAX_RATE_HZ`] for 30 days a trial has 2.6 × 10^14
 //! requests. The sum of [`super::MAX_TRIALS`] trials, and of all intervals that fit into [`super::MAX_LOG_BYTES`] (at least

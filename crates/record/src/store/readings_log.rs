@@ -1,11 +1,11 @@
-//! `series.jsonl` of a run of any length: fine at its beginning and at its end, condensed in between.
+//! `series.jsonl` of a run of any length: fine at the beginning and at the end, condensed in between.
 //!
 //! ```text
 //!   sample ─► tail file ─► waits 30 s ─┬─► beside a boundary, or the run ends ─► series.jsonl, as it is
 //!                                      └─► cell ─► full ─► series.jsonl, condensed
 //! ```
-//! While nothing needs to be condensed, samples go to `series.jsonl` at once, and there is no tail. What is in the tail and
-//! not yet in the log is what readers take from the tail; after the end it is removed.
+//! While nothing needs to be condensed, samples go to `series.jsonl` at once, and there is no tail. Readers take from the tail
+//! what is not yet in the log; the tail is removed after the end.
 
 use super::folder::Folder;
 use super::log::Log;

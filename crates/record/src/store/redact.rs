@@ -1,13 +1,13 @@
 //! Keeps secrets out of the record: values of request header fields, and user information in URLs.
 //!
-//! A value is kept only if its field's name is known to carry no secret; anything else is replaced. What is unknown is
-//! taken for a secret, since a record is made to be mailed.
+//! A value is kept only if its field's name is known to carry no secret; any other value is replaced. An unknown field
+//! counts as secret, since people mail records to each other.
 
 use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
 use crate::tryout::{Action, TryPlan, TryWorkload};
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 const REDACTED: &str = "«redacted»";
 
 /// Request header fields whose values are kept, in lower case.

@@ -1,4 +1,4 @@
-//! What was measured and is in no folder, because it could not be written any more: a run is shown with it all the same.
+//! Measurements that could no longer be written to the folder: the run is shown with them all the same.
 
 use super::{Run, Trial};
 use crate::event::Event;

@@ -1,4 +1,4 @@
-//! Schemas of documents, `NAME/NUMBER`: whether a document is of another kind, or of a newer program.
+//! Schemas of documents, `NAME/NUMBER`: detects a document of another kind or from a newer program.
 
 use crate::RecordError;
 use serde::Deserialize;

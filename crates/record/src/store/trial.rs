@@ -1,4 +1,4 @@
-//! A trial as its folder tells it.
+//! A trial as read from its folder.
 
 use crate::load::{TrialBegin, TrialEnd};
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 
-/// What stands in the place of the manifest's digest while it is computed.
+/// Placeholder for the manifest's digest while it is computed.
 const BLANK_SHA256: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 const SEAL_KEY: &[u8] = b"\"manifest_sha256\": \"";

@@ -185,7 +185,7 @@ impl RunWriter {
         }
     }
 
-    /// Tells that growth up to this instant and from it on is asked for: a phase begins or ends.
+    /// Marks a boundary: growth up to this instant and from it on will be needed, since a phase begins or ends.
     pub fn boundary(&mut self, at: MonoNs) {
         self.series.boundary(at);
         if let Some(log) = &mut self.server_series {

@@ -1,4 +1,4 @@
-//! What came of a tryout; the content of `experiment.json`. It follows from the plan and the lines alone.
+//! The result of a tryout, as in `experiment.json`. It follows from the plan and the lines alone.
 
 use super::{Metric, Pair, Stage};
 use crate::effect::{Better, ComparisonVerdict, Effect};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Schema of the conclusion.
 pub const CONCLUSION_SCHEMA: &str = "sysdyno.experiment/1";
 
-/// What came of a tryout.
+/// The result of a tryout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TryConclusion {
     /// [`CONCLUSION_SCHEMA`].
@@ -77,9 +77,9 @@ pub struct StageConclusion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCause {
-    /// The 95 % interval is narrower than the smallest effect that matters.
+    /// The 95% interval is narrower than the smallest effect that matters.
     Narrow,
-    /// The 99 % interval lies wholly beyond it.
+    /// The whole 99% interval is beyond it.
     Decided,
     /// As many pairs as were allowed.
     Pairs,
@@ -133,13 +133,13 @@ pub struct ChangeShown {
     pub after: String,
     /// Lines of shell that undo it without this program.
     pub undo: Vec<String>,
-    /// The command that keeps it over a reboot; `None`: it cannot be kept in a file of ours.
+    /// The command that keeps it across reboots; `None` if no file of sysdyno's can keep it.
     pub persist: Option<String>,
     /// What to know about it, in sentences.
     pub notes: Vec<String>,
 }
 
-/// What was looked at to see whether the method held.
+/// The checks of whether the method held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Which one.
@@ -150,7 +150,7 @@ pub struct Diagnostic {
     pub sentence: String,
 }
 
-/// What is looked at.
+/// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosticKind {
@@ -173,7 +173,7 @@ pub enum DiagnosticKind {
 pub struct Resolution {
     /// Standard deviation of the pairs' differences, on their scale.
     pub pair_deviation: f64,
-    /// The least effect that would be seen with a power of 80 %, as a ratio of A or a difference.
+    /// The least effect that would be seen with a power of 80%, as a ratio of A or a difference.
     pub detectable_ratio: f64,
     /// Pairs after which the verdict is definite; `None`: more than any plan allows.
     pub pairs_needed: Option<u32>,

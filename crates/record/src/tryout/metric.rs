@@ -1,4 +1,4 @@
-//! What a tryout measures of a trial: one number per metric.
+//! Metrics of a tryout: one number per metric for each trial.
 
 use crate::effect::{Better, EffectScale};
 use serde::{Deserialize, Serialize};

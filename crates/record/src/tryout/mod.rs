@@ -1,7 +1,7 @@
-//! Tryouts: B against A, in pairs of trials in random order, and what came of it.
+//! Tryouts: B against A, in pairs of trials in random order, and the result.
 //!
-//! A tryout is a run folder of its own. `plan.json` says what is compared by which metric and when it ends, and is
-//! written before the first trial; `experiment.jsonl` has a line for what the pilot settled, for each trial and for each
+//! A tryout has its own run folder. `plan.json` says what is compared, by which metric, and when the tryout ends; it is
+//! written before the first trial. `experiment.jsonl` has a line for what the pilot settled, for each trial, and for each
 //! pair; `experiment.json` is the conclusion, which follows from the two. Format: `docs/reference/formats/try.md`.
 
 mod conclusion;

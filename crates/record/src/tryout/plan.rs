@@ -1,4 +1,4 @@
-//! What a tryout is going to do, with every default filled in; written and hashed before the first trial.
+//! The plan of a tryout, with every default filled in; written and hashed before the first trial.
 
 use super::Metric;
 use crate::change::SettingChange;
@@ -16,7 +16,7 @@ pub struct TryPlan {
     pub variants: Vec<Variant>,
     /// The one metric that decides.
     pub metric: Metric,
-    /// The smallest effect that matters, as a ratio of A (or a difference, by the metric's scale): 0.03 for 3 %.
+    /// The smallest effect that matters, as a ratio of A (or a difference, by the metric's scale): 0.03 for 3%.
     pub effect_ratio: f64,
     /// What must not get worse.
     pub guardrails: Vec<GuardrailPlan>,

@@ -130,7 +130,7 @@ pub struct ReadBack {
     pub value: String,
 }
 
-/// Two neighbouring trials, one of each arm.
+/// Two neighboring trials, one of each arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// The comparison.

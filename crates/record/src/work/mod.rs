@@ -1,7 +1,7 @@
-//! Work on this host that is no request to a server: commands that run, and operations on many small files.
+//! Work on this host instead of requests to a server: commands, and operations on many small files.
 //!
-//! `plan.json` says what is done, `operations.jsonl` has a line for each command that ended and for each second and kind
-//! of file operation, `work.json` is the conclusion. Format: `docs/reference/formats/work.md`.
+//! `plan.json` describes the work, `operations.jsonl` has a line for each command that ended and for each second and kind
+//! of file operation, and `work.json` is the conclusion. Format: `docs/reference/formats/work.md`.
 
 mod operation;
 mod plan;

@@ -1,4 +1,4 @@
-//! What was done: a line per command, and per second and kind of file operation.
+//! Completed work: a line per command, and per second and kind of file operation.
 
 use crate::named::named;
 use crate::units::MonoNs;

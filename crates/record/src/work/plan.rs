@@ -1,4 +1,4 @@
-//! What is to be done, with every default filled in.
+//! The plan of work, with every default filled in.
 
 use crate::command::CommandSpec;
 use crate::plan::PhaseEnd;

@@ -1,4 +1,4 @@
-//! What came of it; the content of `work.json`. It follows from the plan and the lines alone.
+//! The result of work, as in `work.json`. It follows from the plan and the lines alone.
 
 use super::FileOperation;
 use crate::analysis::Verdict;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Schema of the conclusion.
 pub const WORK_SCHEMA: &str = "sysdyno.work/1";
 
-/// What came of the work.
+/// The result of the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkSummary {
     /// [`WORK_SCHEMA`].
@@ -120,7 +120,7 @@ pub struct Spread {
     pub min: f64,
     /// Median.
     pub median: f64,
-    /// 95 % interval of the median, from order statistics; `None`: there are too few runs.
+    /// 95% interval of the median, from order statistics; `None`: there are too few runs.
     pub median_interval: Option<[f64; 2]>,
     /// Arithmetic mean.
     pub mean: f64,

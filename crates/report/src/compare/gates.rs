@@ -1,4 +1,4 @@
-//! What speaks against comparing the sides.
+//! Objections to comparing the sides.
 
 use crate::number;
 use crate::terminal::{Rank, Screen, Tone};

@@ -1,7 +1,7 @@
 //! Runs side by side on one screen of a terminal.
 //!
-//! The word and the sentence, the sides, what speaks against
-//! comparing them, then the numbers. A side that was refused shows its numbers and no difference.
+//! First the word and the sentence, then the sides, the objections to comparing them, and the numbers. A refused side shows
+//! its numbers and no difference.
 
 mod gates;
 mod table;

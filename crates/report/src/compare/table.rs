@@ -1,4 +1,4 @@
-//! The numbers of a comparison as a table: of two sides with the effect, of more with letters, of a series by sentence.
+//! The numbers of a comparison as a table: two sides with the effect, more sides with letters, a series with sentences.
 
 use super::word;
 use crate::escape;

@@ -1,4 +1,4 @@
-//! The variants of an experiment: what they are called, and what limits each.
+//! The variants of an experiment: their names, and the bottleneck of each.
 
 use super::worst;
 use crate::escape;

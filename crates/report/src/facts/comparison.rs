@@ -1,4 +1,4 @@
-//! What differs between two hosts, the first line first.
+//! The differences between two hosts, the most important line first.
 
 use super::{Amount, cut, value};
 use crate::escape;

@@ -1,4 +1,4 @@
-//! Facts of a host, and what differs between two, as terminal text and as JSON.
+//! The facts of a host, and the differences between two hosts, as terminal text and as JSON.
 //!
 //! Names and values are untrusted, whether they come from a kernel or from a file: each is escaped and cut to its column.
 

@@ -1,4 +1,4 @@
-//! How a fact is written: numbers by the unit in their name, lists by what sets them apart.
+//! Formats facts: numbers by the unit in their name, lists by the elements in which they differ.
 
 use crate::number;
 use std::collections::BTreeSet;

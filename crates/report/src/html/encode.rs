@@ -1,7 +1,7 @@
 //! Long rows of numbers in few characters, without loss.
 //!
-//! A counter of twelve digits that grows by four needs one character per reading when differences are written. The page
-//! adds them up again (`web/src/record/decode.ts`). What never changed is written once.
+//! A counter of twelve digits that grows by four needs one character per reading if differences are written. The page sums
+//! them up again (`web/src/record/decode.ts`). A value that never changed is written once.
 
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Latency over time as cells of a heat map: requests by window and by range of latency, ten ranges to a decade.
 //!
-//! Neighboring windows are merged where there are many, so that a run of a day has as many cells as one of minutes.
+//! If there are many windows, adjacent ones are merged, so that a run of a day has as many cells as one of minutes.
 
 use super::encode::{Encoded, encode};
 use serde::Serialize;

@@ -1,7 +1,7 @@
-//! What the page is given: the record, without what it does not show and in a form that stays small.
+//! The data of the page: the record, without the parts that the page does not show, in a compact form.
 //!
-//! Nothing is computed. Of long logs neighbors are condensed as the folder itself does it, so that what stood out is still
-//! seen, and the page says so; how finely depends on how large the page becomes.
+//! Nothing is computed. Adjacent entries of long logs are condensed in the same way as in the folder itself, so that
+//! outliers stay visible, and the page says so; the resolution depends on the size of the page.
 
 use super::encode::{Encoded, encode};
 use super::heat::{Heat, heat};

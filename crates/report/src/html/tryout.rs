@@ -1,6 +1,6 @@
-//! What the page of a tryout is given: plan, trials, pairs and conclusion, and the percentiles of each trial's load.
+//! The data of a tryout's page: plan, trials, pairs, and conclusion, and the percentiles of each trial's load.
 //!
-//! Nothing is computed. The page is that of runs; the schema says which one is drawn.
+//! Nothing is computed. Tryouts use the same page as runs; the schema decides which one is drawn.
 
 use crate::tryout::TryInput;
 use serde::Serialize;

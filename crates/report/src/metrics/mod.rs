@@ -1,5 +1,5 @@
-//! A running load for monitoring systems: as text that Prometheus scrapes ([`text`]), and as a message that is pushed to it
-//! ([`remote_write`]).
+//! A running load as metrics for monitoring systems: text that Prometheus scrapes ([`text`]), and messages that are pushed
+//! to it ([`remote_write`]).
 //!
 //! Names and labels are the same in both. Text that the server's processes chose is bounded and escaped.
 

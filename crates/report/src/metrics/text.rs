@@ -1,4 +1,4 @@
-//! Metrics as text: OpenMetrics 1.0, and the older format of Prometheus for those that do not ask for it.
+//! Metrics as text: OpenMetrics 1.0, and the older Prometheus format for clients that do not ask for it.
 //!
 //! Sources: <https://prometheus.io/docs/specs/om/open_metrics_spec/>,
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>. They differ in the name of a counter's family, and in the end

@@ -1,4 +1,4 @@
-//! How numbers are written: three or four digits that mean something, with their unit.
+//! Formats numbers: three or four significant digits, with their unit.
 //!
 //! All text of this crate gets its numbers from here, so that the same value looks the same everywhere. A value that is
 //! missing is written as `–`, never as 0.

@@ -1,4 +1,4 @@
-//! One header and one line per measured phase of each trial: what a spreadsheet or a script joins with other runs.
+//! One header, then one line per measured phase of each trial, for a spreadsheet or a script that joins it with other runs.
 //!
 //! Names carry their unit as the last word. A cell is empty where a value is not known, never 0. Text is quoted, and
 //! cannot begin a formula in a spreadsheet.

@@ -36,7 +36,7 @@ pub enum RunLine<'a> {
     Dropped(DroppedLines),
     /// A conclusion about the host.
     Finding(&'a Finding),
-    /// What the numbers are worth, and the result.
+    /// How far the numbers can be trusted, and the result.
     Verdict(Concluded<'a>),
     /// The run is over; the last line.
     End(RunEnds<'a>),
@@ -116,7 +116,7 @@ pub struct TrialEnds<'a> {
     pub achieved_hz: f64,
     /// Completed and valid requests. Unit: requests per second.
     pub goodput_hz: f64,
-    /// What its numbers are worth.
+    /// How far its numbers can be trusted.
     pub verdict: &'a Verdict,
 }
 
@@ -147,7 +147,7 @@ pub struct DroppedLines {
 /// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Concluded<'a> {
-    /// What the numbers are worth.
+    /// How far the numbers can be trusted.
     pub verdict: &'a Verdict,
     /// The result in one sentence.
     pub headline: &'a str,

@@ -1,8 +1,8 @@
 //! A result in the forms that other tools' users have scripts for: one line of a table per phase ([`csv`]), the text of
 //! ApacheBench ([`ab`]), the percentile text of HdrHistogram ([`spectrum`]), lines of JSON while it lasts ([`lines`]).
 //!
-//! All of them hold numbers of the record only. Where a tool defines a number otherwise, the text says so, and where the
-//! record does not have it, the line is left out: a script that misses it is told, one that reads another number is not.
+//! All of them contain only numbers of the record. If a tool defines a number differently, the text says so; if the record
+//! does not have a number, its line is left out: a script notices a missing line, but not a line with a different number.
 
 pub mod ab;
 pub mod csv;

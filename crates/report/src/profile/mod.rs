@@ -1,4 +1,4 @@
-//! A profile as people and other tools read it: one screen, folded stacks, pprof, Firefox Profiler.
+//! A profile for people and for other tools: one screen, folded stacks, pprof, Firefox Profiler.
 //!
 //! Names of processes and functions are chosen by whoever wrote the programs: they pass through [`crate::escape`] here, and
 //! through the escapes of each format there.

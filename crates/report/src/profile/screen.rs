@@ -1,4 +1,5 @@
-//! The screen of a profile: how much, on whose account, the functions of each program, and how far to trust it.
+//! The screen of a profile: how much was sampled, the split by kind of code, the functions of each program, and how far to
+//! trust it.
 
 use crate::number;
 use crate::terminal::{Rank, Screen, Style, Tone};

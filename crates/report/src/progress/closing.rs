@@ -1,4 +1,4 @@
-//! A comparison as it closes in: the interval after each pair, one below the other on one axis.
+//! A comparison as it narrows: the interval after each pair, one below the other on one axis.
 
 use super::spark::Pieces;
 use crate::number;

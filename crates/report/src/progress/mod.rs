@@ -1,4 +1,4 @@
-//! How far a run is: one line where lines stay, several that are drawn over on a terminal.
+//! Progress of a run: one line if output is kept (a log), several redrawn lines on a terminal.
 
 mod closing;
 mod picture;
@@ -85,7 +85,7 @@ pub fn cut(line: &str, style: &Style) -> String {
     style.characters(&escape::terminal(line, style.width().saturating_sub(1)))
 }
 
-/// What a trial is for, in a word or two.
+/// The purpose of a trial, in a word or two.
 pub fn purpose_name(purpose: TrialPurpose) -> &'static str {
     match purpose {
         TrialPurpose::Single => "load",

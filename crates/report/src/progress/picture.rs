@@ -1,5 +1,5 @@
-//! A run while it lasts, in a few lines that are drawn over: phase and time, rate and latency by the second, who uses the CPUs;
-//! below that what a search has tried, or how a comparison closes in.
+//! A run in progress, in a few redrawn lines: phase and time, rate and latency by the second, who uses the CPUs; below that
+//! the rates that a search has tried, or how the interval of a comparison narrows.
 
 use super::spark::{Pieces, greatest, sparkline};
 use super::{closing, phase_name, purpose_name, tried};
@@ -56,7 +56,7 @@ pub fn picture(view: &RunPicture, style: &Style) -> Vec<String> {
     lines.iter().map(|line| line.line(columns, style)).collect()
 }
 
-/// What is being done, and how far it is.
+/// The current activity and its progress.
 fn head(view: &RunPicture, columns: usize) -> Pieces {
     let progress = &view.progress;
     let mut pieces = Pieces::default();

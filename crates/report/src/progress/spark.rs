@@ -1,4 +1,4 @@
-//! Values over time in one row of characters, and lines made of pieces that are cut where the terminal ends.
+//! Values over time in one row of characters, and lines of several pieces that are cut at the edge of the terminal.
 
 use crate::escape;
 use crate::terminal::{Style, Tone};

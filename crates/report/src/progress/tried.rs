@@ -14,7 +14,7 @@ use sysdyno_record::progress::{RunPicture, TriedLoad};
 
 /// Columns of the labels.
 const LABEL_COLUMNS: usize = 8;
-/// Most columns of the axis.
+/// Maximum width of the axis.
 const AXIS_COLUMNS: usize = 70;
 
 /// An axis of loads, logarithmic, as a search goes by ratios.

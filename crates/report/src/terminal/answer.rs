@@ -1,4 +1,4 @@
-//! The two answers of a run: how much the server takes, and what stops it from taking more.
+//! The two answers of a run: how much load the server takes, and what keeps it from taking more.
 
 use super::screen::{Piece, Rank, Screen};
 use super::style::Tone;

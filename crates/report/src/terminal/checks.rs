@@ -1,4 +1,4 @@
-//! What came of the checks that the user asked for: failed ones first, each with by how much.
+//! Results of the user's checks: failed ones first, each with its margin.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

@@ -1,5 +1,5 @@
-//! Why a run has the bottleneck that it has: the way of a request, every diagnosis with its evidence, what was ruled out and by
-//! which number, and what could not be checked. Nothing is left out, however low the terminal.
+//! Explains a run's bottleneck: the request path, every diagnosis with its evidence, what was excluded and by which number,
+//! and what could not be checked. Nothing is left out, however short the terminal.
 
 use super::screen::{Rank, Screen};
 use super::style::{Style, Tone};

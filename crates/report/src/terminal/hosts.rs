@@ -1,4 +1,4 @@
-//! What each host had of a load that several send together.
+//! Each host's share of a load that several hosts generate together.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

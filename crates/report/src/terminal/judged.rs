@@ -1,4 +1,5 @@
-//! What diagnoses of planted faults were worth: each case, what was named in place of what, and how often it was right.
+//! How good the diagnoses of planted faults were: each case, what was named instead of the fault, and how often the
+//! diagnosis was right.
 
 use super::screen::{Rank, Screen};
 use super::style::{Style, Tone};

@@ -1,4 +1,4 @@
-//! The latency table: response, service and slip, with what is a lower bound and what is not supported marked as such.
+//! The latency table: response, service, and slip. It marks lower bounds and values that the samples do not support.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

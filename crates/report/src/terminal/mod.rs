@@ -1,4 +1,4 @@
-//! The result on one screen of a terminal: the verdict, then what it allows to be said.
+//! The result on one screen of a terminal: the verdict, then the statements that it permits.
 //!
 //! Sentences are whole: where a terminal is too low, those go that matter least, and where that is not enough the screen
 //! ends with the verdict and the limit, which it began with.

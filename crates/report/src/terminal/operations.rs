@@ -1,4 +1,4 @@
-//! What came of each operation, where a load has several: the most frequent ones, as many cells of each as fit.
+//! The results of each operation of a load with several: the most frequent ones, with as many cells as fit.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

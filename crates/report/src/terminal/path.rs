@@ -1,4 +1,4 @@
-//! The way of a request: each tier of the server below the one that asks it, with what was in flight there and what it used.
+//! The request path: each tier of the server below its caller, with the requests in flight there and the resources it used.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

@@ -1,4 +1,4 @@
-//! Lines that know how much they matter, and the label column that they hang on.
+//! Lines with a priority, and the label column at their left.
 
 use super::style::{Style, Tone};
 use crate::escape;
@@ -11,7 +11,7 @@ const LABEL_COLUMNS: usize = 13;
 pub(crate) enum Rank {
     /// Never left out.
     Needed,
-    /// What can be looked up elsewhere.
+    /// Details that can be looked up elsewhere.
     Useful,
     /// What confirms or explains.
     Extra,

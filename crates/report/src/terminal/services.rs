@@ -1,5 +1,5 @@
-//! What services of a lab told of themselves in the trial that is shown: how much counters grew, and what states were at its
-//! end.
+//! Metrics that a lab's services reported about themselves in the trial shown: how much counters grew, and the states at
+//! its end.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

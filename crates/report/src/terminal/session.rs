@@ -1,4 +1,4 @@
-//! Users: what became of each operation, and which rules were not met.
+//! Results of a load of users: the outcome of each operation, and the rules that were not met.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

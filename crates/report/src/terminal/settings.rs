@@ -1,4 +1,4 @@
-//! Settings that were held while the run lasted, with their hosts.
+//! Settings that were held during the run, with their hosts.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

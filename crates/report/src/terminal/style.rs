@@ -1,11 +1,11 @@
-//! What a terminal can show: colour, characters, columns.
+//! What a terminal can display: color, characters, columns.
 
 use anstyle::{AnsiColor, Style as Paint};
 
 /// How terminal text is dressed. The caller decides: `NO_COLOR`, the locale and the window are not looked at here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether escape sequences for colour and weight are written.
+    /// Whether escape sequences for color and weight are written.
     pub has_color: bool,
     /// Whether characters outside ASCII are written.
     pub has_unicode: bool,
@@ -21,7 +21,7 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is, from which its colour follows; meaning is never in the colour alone.
+/// What a piece of text is, from which its color follows; meaning is never in the color alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Running text.

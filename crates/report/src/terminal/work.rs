@@ -1,4 +1,4 @@
-//! What was sent and what came back, the rates, and where the whole story is.
+//! What was sent and what came back, the rates, and where the full report is.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;

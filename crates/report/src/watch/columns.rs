@@ -1,4 +1,4 @@
-//! A line for each sample, in columns that dstat users know.
+//! One line per sample, in columns that dstat users know.
 
 use super::groups::{CellForm, CellValue, WatchColumn, WatchSection, sections};
 use super::selection::{WatchGroup, WatchSelection};

@@ -1,4 +1,5 @@
-//! The groups of columns: what each is called, and what of a frame it shows. Letters and heads are those of dstat.
+//! The groups of columns: their names, and the part of a frame that each one shows. Letters and headings are those of
+//! dstat.
 
 use super::selection::{WatchGroup, WatchSelection};
 use sysdyno_record::live::{CpuShares, DiskFrame, HostFrame, NetdevFrame};

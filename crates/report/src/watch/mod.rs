@@ -1,4 +1,4 @@
-//! A host while it is watched: columns as dstat has them, one line per sample; CSV and JSON of the same; and a full screen.
+//! Live output for a watched host: columns as in dstat, one line per sample; the same as CSV and JSON; and a full screen.
 
 mod columns;
 mod groups;

@@ -1,7 +1,7 @@
-//! The panels of the full screen: what is shown of CPUs, interrupts, network, listeners, sockets, disks, memory, pressure, the way of a
-//! request, and processes.
+//! The panels of the full screen: CPUs, interrupts, network, listeners, sockets, disks, memory, pressure, the request path,
+//! and processes.
 //!
-//! Kinds of time are told apart by the shading of their cells, not by color.
+//! Kinds of CPU time are distinguished by the shading of their cells, not by color.
 
 use super::columns::short;
 use super::groups::is_real_disk;

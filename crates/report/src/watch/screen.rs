@@ -1,4 +1,4 @@
-//! A host on the whole terminal: panels in columns, findings below them, and how far back it is that is seen.
+//! A host on the full terminal: panels in columns, findings below them, and how old the displayed data is.
 //!
 //! Each panel has the lines that matter most first. What does not fit is left out from the end of the panels, then panel by
 //! panel from the last one, so that 80 by 24 shows the same as a large terminal, only less of it.
@@ -14,7 +14,7 @@ use sysdyno_record::live::{HostFrame, LiveFinding};
 /// A sample that is kept for scrolling back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedSample {
-    /// What the host did.
+    /// The activity of the host.
     pub frame: HostFrame,
     /// What limited it.
     pub findings: Vec<LiveFinding>,
@@ -43,7 +43,7 @@ pub enum WatchOverlay {
     Panels,
     /// What the keys do.
     Keys,
-    /// What the chosen finding means.
+    /// The meaning of the chosen finding.
     Finding,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked for: groups of columns, and of what they are.
+//! The user's selection: groups of columns, and the objects that they show.
 
 /// Columns that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The screen: verdict, counts, then what the runs that succeeded took, or what the file operations took.
+//! The screen: verdict, counts, then how long the successful runs or the file operations took.
 
 use super::{HEADERS, WorkInput, described, limits, rows};
 use crate::escape;

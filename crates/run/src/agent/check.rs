@@ -1,4 +1,4 @@
-//! Whether readings from another process may be written down: a run folder must be readable, whoever wrote into it.
+//! Checks readings from another process before they are recorded: a run folder must stay readable, whoever wrote to it.
 
 use sysdyno_record::series::{Column, SeriesLine};
 use sysdyno_record::store::MAX_SERIES_VALUES;
@@ -13,7 +13,7 @@ const MAX_NAME_BYTES: usize = 256;
 /// Longest reason for a missing column. Unit: bytes.
 const MAX_REASON_BYTES: usize = 1024;
 
-/// How far a reading may lie ahead of the clock: clocks drift. Unit: nanoseconds.
+/// How far a reading may be ahead of the clock: clocks drift. Unit: nanoseconds.
 const AHEAD_NS: u64 = 2_000_000_000;
 
 /// What the readings so far allow the next one to be.

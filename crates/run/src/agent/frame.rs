@@ -3,9 +3,9 @@
 //! ```text
 //!   'S' 'D' 'A' '1'   length, 4 bytes, greatest first   length bytes
 //! ```
-//! Every frame begins with the same four bytes, so that text which something else writes into the stream (a greeting of a
-//! login shell) is told at once for what it is. A length beyond [`MAX_FRAME_BYTES`] is refused before anything is
-//! allocated for it, and memory grows with what has come, never with what was announced.
+//! Every frame begins with the same four bytes, so text that something else writes to the stream (such as a login shell's
+//! greeting) is recognized at once. A length beyond [`MAX_FRAME_BYTES`] is refused before anything is allocated, and
+//! memory grows with the bytes received, never with the announced length.
 
 /// Longest message. Unit: bytes.
 pub const MAX_FRAME_BYTES: usize = 16 << 20;

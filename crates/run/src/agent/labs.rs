@@ -1,4 +1,4 @@
-//! What an agent leaves to the labs of its host, of which this crate knows nothing.
+//! Requests that an agent passes to the labs of its host, about which this crate knows nothing.
 
 use super::AgentLink;
 use crate::error::RunError;

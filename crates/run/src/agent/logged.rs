@@ -1,4 +1,4 @@
-//! What another host says of its logs: bounded as this program would have sent it, and on the clock of this host.
+//! Log messages from another host: bounded as this program would have sent them, and converted to this host's clock.
 
 use sysdyno_record::log::{LogLines, MAX_EXAMPLE_CHARS, MAX_TEMPLATE_CHARS};
 use sysdyno_record::units::MonoNs;

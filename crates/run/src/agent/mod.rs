@@ -1,9 +1,9 @@
-//! The agent: does on a host what it is asked for, and says what it sees while it does it.
+//! The agent: carries out requests on a host and reports what happens meanwhile.
 //!
 //! Requests and answers are plain values, with a method for each ([`Agent`]). An agent is this process ([`LocalAgent`]) or
-//! another one behind a pipe ([`RemoteAgent`]): in a network namespace, or on another host behind the system's `ssh`; several
-//! of these send a load together ([`Fleet`]). While a request lasts, notices come in between: intervals of the load, readings
-//! of the kernel. A [`AgentLink`] takes them, and is asked several times a second whether to go on.
+//! another one behind a pipe ([`RemoteAgent`]): in a network namespace, or on another host reached by the system's `ssh`.
+//! Several of these can send one load together ([`Fleet`]). While a request runs, the agent sends notices: intervals of the
+//! load, readings of the kernel. An [`AgentLink`] receives them, and decides several times a second whether to continue.
 
 mod check;
 mod fleet;
@@ -46,7 +46,7 @@ use sysdyno_record::series::SeriesLine;
 use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
-/// Something that an agent sees while it does what it was asked for.
+/// Something that an agent observes while it carries out a request.
 #[derive(Clone, Debug)]
 pub enum Notice {
     /// A phase of the load began.
@@ -64,7 +64,7 @@ pub enum Notice {
     Series(SeriesLine),
     /// An operation of the probe is over.
     Probe(ProbeReply),
-    /// A part of a load goes on.
+    /// A part of a load continues.
     Part(PartReport),
     /// A host that sends a part of the load is gone.
     HostLost {
@@ -75,12 +75,12 @@ pub enum Notice {
     },
 }
 
-/// Whether a request goes on.
+/// Whether a request continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proceed {
-    /// It goes on.
+    /// It continues.
     Continue,
-    /// It ends as soon as it decently can, and is answered with what there is.
+    /// It ends as soon as possible, and the answer contains the results so far.
     Stop,
 }
 
@@ -92,11 +92,11 @@ pub trait AgentLink {
     /// It could not be written down; the request is stopped.
     fn notice(&mut self, notice: Notice) -> Result<(), RunError>;
 
-    /// Is asked several times a second whether to go on.
+    /// Decides several times per second whether to continue.
     fn tick(&mut self) -> Proceed;
 }
 
-/// Hears nothing of what is read meanwhile.
+/// Ignores readings that arrive meanwhile.
 pub struct Deaf;
 
 impl AgentLink for Deaf {

@@ -1,8 +1,8 @@
-//! Enters a network namespace, before there is a second thread.
+//! Enters a network namespace before the process starts a second thread.
 //!
-//! The `/sys` of a mount namespace shows the interfaces of the network namespace that it was mounted in, so this process
-//! gets a mount namespace of its own with a `/sys` of the new one; the cgroups are put back below it. Nothing of that is
-//! seen by any other process, and it is gone with this one.
+//! `/sys` shows the interfaces of the network namespace in which it was mounted, so this process gets its own mount
+//! namespace, with a fresh `/sys` of the new network namespace and the cgroups remounted below it. No other process sees
+//! these mounts, and they disappear with this one.
 
 use crate::error::RunError;
 use rustix::fs::CWD;
@@ -17,10 +17,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use sysdyno_observe::Roots;
 
-/// Moves this process into the network namespace that a file stands for.
+/// Moves this process into the network namespace of a file.
 ///
 /// # Errors
-/// There is no such file, it stands for none, or this user may not enter it.
+/// There is no such file, it is not a network namespace, or this user may not enter it.
 pub fn enter(path: &Path) -> Result<(), RunError> {
     let failed = |source: io::Error| RunError::Process {
         operation: "enter",

@@ -1,8 +1,8 @@
-//! How the clock of another host lies beside the one of this host, from exchanges of questions and answers.
+//! Estimates the offset of another host's clock from exchanges of questions and answers.
 //!
-//! An answer carries the other clock, read at some instant between the send of the question and the arrival of the
-//! answer. If both ways took the same time that instant is the middle; whatever the ways took, it lies within half a
-//! round trip of the middle. So the exchange with the shortest round trip bounds the offset best (RFC 5905, section 8).
+//! An answer carries the other clock's time, read at some instant between sending the question and receiving the answer.
+//! If both directions took equally long, that instant is the middle of the two; in any case it lies within half a round
+//! trip of the middle. So the exchange with the shortest round trip bounds the offset best (RFC 5905, section 8).
 
 use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::units::MonoNs;

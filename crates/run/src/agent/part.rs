@@ -1,4 +1,4 @@
-//! A part of a load as it goes to another host: the plan, and beside it what plans are not written with.
+//! A part of a load as sent to another host: the plan, plus the data that plans do not contain.
 
 use serde::{Deserialize, Serialize};
 use sysdyno_load::Part;
@@ -17,7 +17,7 @@ pub struct PartCall {
     pub threads_before: u32,
     /// Threads of all hosts on the same machine.
     pub machine_threads: u32,
-    /// Whether the user says that the target is theirs to load.
+    /// Whether the user confirmed that the target may be loaded.
     #[serde(default)]
     pub is_target_mine: bool,
     /// The whole load.

@@ -1,4 +1,4 @@
-//! Which processes are measured: those of the server under test, of what is behind it, and this one.
+//! Which processes to measure: those of the server under test, those of the tiers behind it, and this one.
 
 use crate::error::RunError;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ const MAX_COMMAND_CHARS: usize = 64;
 /// CPUs that a process may run on; the kernel knows no more.
 const MAX_CPUS: usize = 8192;
 
-/// The processes as far as a host can have them.
+/// The processes, cut to what a host can have.
 pub(super) fn bounded(mut processes: Vec<WatchedProcess>) -> Vec<WatchedProcess> {
     processes.truncate(MAX_PROCESSES);
     for process in &mut processes {

@@ -1,11 +1,11 @@
-//! An agent in another process, asked through a pipe: the side that asks.
+//! The client side of an agent that runs in another process, behind a pipe.
 //!
 //! ```text
 //!   heartbeat ─► pings ─┐
 //!   this value ─► calls ┴─► process of the agent ─► reader ─► bounded queue ─► this value
 //! ```
-//! Everything that comes is hostile: frames and fields are bounded, readings must be on the time axis and in order, and an
-//! agent that breaks a rule is taken for lost. So is one that was silent for [`LEASE`]. What is lost stays lost.
+//! All input is treated as hostile: frames and fields are bounded, readings must be on the time axis and in order, and an
+//! agent that breaks a rule counts as lost. So does one that was silent for [`LEASE`]. A lost agent stays lost.
 
 use super::check::ReadingCheck;
 use super::frame::{FrameDecoder, encode};
@@ -32,7 +32,7 @@ const HELLO: Duration = Duration::from_secs(60);
 /// Between two pings.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Between two questions whether to go on.
+/// Interval between two questions whether to continue.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Exchanges of one measurement of the clock.
@@ -41,7 +41,7 @@ const EXCHANGES_COUNT: usize = 32;
 /// Sequence numbers from here on are those of measurements, below are heartbeats.
 const MEASUREMENT: u64 = 1 << 32;
 
-/// Messages that wait to be looked at, at most; then the pipe is not read.
+/// Maximum number of queued messages; beyond it, the pipe is not read.
 const WAITING_COUNT: usize = 4096;
 
 /// What the reader hands on.
@@ -53,7 +53,7 @@ enum Incoming {
 /// What is heard of an agent that has a part of a load.
 #[derive(Debug)]
 pub(super) enum PartNews {
-    /// It goes on; instants are on this host's clock.
+    /// It continues; instants are on this host's clock.
     Report(PartReport),
     /// Its request is answered.
     Done,
@@ -151,7 +151,7 @@ impl RemoteAgent {
             .is_ok_and(|own| own.boot_id == self.hello.boot_id)
     }
 
-    /// What it said of itself.
+    /// What it reported about itself.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
@@ -171,7 +171,7 @@ impl RemoteAgent {
         self.lost.as_deref()
     }
 
-    /// Measures how its clock lies beside that of this host.
+    /// Measures the offset of its clock from this host's.
     ///
     /// Where both read the same clock the offset is 0, and only the round trip was measured.
     ///
@@ -245,7 +245,7 @@ impl RemoteAgent {
     /// What is heard of a part of a load within `span`.
     ///
     /// # Errors
-    /// It is lost, or says that it could not be done.
+    /// The agent is lost, or reports that the request failed.
     pub(super) fn hear(&mut self, span: Duration) -> Result<Option<PartNews>, RunError> {
         let Some((message, _)) = self.wait(span)? else { return Ok(None) };
         match message {
@@ -266,7 +266,7 @@ impl RemoteAgent {
         Ok(self.offset)
     }
 
-    /// Takes it for lost since what it says cannot be.
+    /// Declares it lost because its message is impossible.
     pub(super) fn refuse(&mut self, cause: &str) -> RunError {
         self.lose(cause.to_owned())
     }
@@ -288,7 +288,7 @@ impl RemoteAgent {
         }
     }
 
-    /// It could not do what it was asked for.
+    /// The request failed.
     fn there(&self, text: &str) -> RunError {
         RunError::There { host: self.host.clone(), cause: escaped(text, 500) }
     }
@@ -368,7 +368,7 @@ impl Agent for RemoteAgent {
     }
 }
 
-/// An answer as far as a host can have it.
+/// An answer, cut to what a host can have.
 fn bounded(answer: AgentAnswer) -> AgentAnswer {
     match answer {
         AgentAnswer::Describe(found) => AgentAnswer::Describe(processes::bounded(found)),
@@ -413,7 +413,7 @@ fn beat(ended: &Receiver<()>, input: &Mutex<ChildStdin>) {
     }
 }
 
-/// Reads messages until there are no more, and says why not.
+/// Reads messages until there are no more, and returns the reason.
 fn read(mut output: ChildStdout, sender: &SyncSender<Incoming>) {
     let cause = match read_on(&mut output, sender) {
         Ok(()) => return,

@@ -1,7 +1,7 @@
-//! What an agent can be asked for, and what it answers: one row for each request.
+//! The requests to an agent and their answers, one row each.
 //!
-//! A row gives a request its form in a pipe, its words for messages, the method that asks for it, and the type of the answer.
-//! How it is done is the arm of [`LocalAgent`](super::LocalAgent) that the compiler misses without it.
+//! A row defines a request's form in the pipe, its wording in messages, the method that sends it, and the type of the answer.
+//! [`LocalAgent`](super::LocalAgent) carries it out in a match arm; without that arm, the crate does not compile.
 
 use super::part::PartCall;
 use super::processes::ProcessQuery;
@@ -46,7 +46,7 @@ macro_rules! requests {
             }
         }
 
-        /// Does what it is asked for, on one host.
+        /// Carries out requests on one host.
         pub trait Agent {
             /// Does one thing and answers when it is done.
             ///

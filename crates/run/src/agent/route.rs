@@ -1,7 +1,7 @@
-//! What an agent says of the way to an address: where its host sends packets, and whose the address is.
+//! What an agent reports about an address: where its host sends packets for it, and whose address it is.
 //!
-//! The host of the server is asked whether an address is its own, each host that sends a load where packets to it go. The
-//! judgement is that of [`Fence`], with one thing added: an address of a lab that is up is never sent out of the machine.
+//! The server's host says whether the address is its own; each host that sends load says where packets to it go. [`Fence`]
+//! decides, with one addition: load for an address of a lab that is up never leaves the machine.
 
 use super::labs::{LabAddresses, LabHost};
 use serde::{Deserialize, Serialize};
@@ -50,12 +50,12 @@ pub struct RouteReport {
     pub addresses: Vec<HostAddress>,
     /// The host of a lab on that machine whose address it is; `None`: there is none, or it is reached without a router.
     pub lab: Option<LabHost>,
-    /// Lists of networks of the host, beyond those of whoever asks.
+    /// The host's own lists of networks, in addition to the caller's.
     pub lists: Vec<AllowList>,
 }
 
 impl RouteReport {
-    /// Looks at this host, with lists of its own; `labs` knows addresses of labs, if anybody does.
+    /// Examines this host, with its own lists; `labs`, if given, knows the addresses of labs.
     pub(super) fn here(
         call: &RouteCall,
         lists: &[AllowList],

@@ -1,10 +1,10 @@
-//! An agent that is asked through a pipe: `sysdyno agent --stdio`.
+//! An agent that serves requests from a pipe: `sysdyno agent --stdio`.
 //!
 //! ```text
 //!   input ─► this thread: pings, calls ─► worker: LocalAgent ─► output
 //! ```
-//! It lives as long as the other side does. The end of its input, a silence of [`LEASE`], or an output that nobody reads
-//! any more end it, even in the midst of a request; guardians of what it tried see it go and undo that.
+//! It lives as long as the other side does. End of input, a silence of [`LEASE`], or an output that nobody reads any more
+//! ends it, even in the middle of a request; then the guardians of its trials undo their settings.
 
 use super::frame::{FrameDecoder, encode};
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
@@ -37,7 +37,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Who this process is.
 ///
 /// # Errors
-/// The kernel does not tell.
+/// The kernel does not report it.
 pub(super) fn hello(version: &str) -> Result<Hello, RunError> {
     let identity = identity(&Roots::host())?;
     let (boot_id, time_namespace) = (identity.boot_id, identity.time_namespace);

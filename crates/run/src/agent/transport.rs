@@ -1,8 +1,8 @@
-//! Processes of agents: in a network namespace of this machine, or behind the system's `ssh`.
+//! Starts agents: in a network namespace of this machine, or through the system's `ssh`.
 //!
-//! Each is a child of this process in a group of its own, so that a Ctrl-C on the terminal does not reach it before this
-//! process has decided what it means. No shell reads a word that a user has typed: hosts are arguments, and what the
-//! shell of another host is given for an agent is made of constants, a length and a digest.
+//! Each is a child of this process in its own process group, so that a Ctrl-C on the terminal does not reach it before this
+//! process has decided what it means. No shell interprets user input: hosts are arguments, and the other host's shell only
+//! gets constants, a length, and a digest.
 
 use super::upload::{self, Upload};
 use crate::error::{RunError, escaped};
@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use sysdyno_record::place::{HostPlace, HostWay, SshAddress};
 
-/// Most that is kept of what a process says on its standard error. Unit: bytes.
+/// Maximum amount kept of a process's standard error. Unit: bytes.
 const MAX_SAID_BYTES: usize = 4096;
 
 /// Most of it that is shown, in characters.
@@ -50,7 +50,7 @@ pub struct AgentConnection {
     child: Child,
     pipes: Option<(ChildStdin, ChildStdout)>,
     said: Receiver<String>,
-    /// What helps if the agent does not come up, as far as it is now.
+    /// A hint for the case that the agent does not come up, at its current stage.
     hint: &'static str,
 }
 
@@ -124,7 +124,7 @@ impl AgentConnection {
         sent.map_err(|error| self.failure(&format!("the program cannot be sent there: {error}")))
     }
 
-    /// Why the agent did not come up: what its process said last, or else `cause`.
+    /// Why the agent did not come up: its process's last output, or else `cause`.
     pub(super) fn failure(&mut self, cause: &str) -> RunError {
         let said = self.end();
         RunError::Reach {
@@ -218,7 +218,7 @@ const SSH_OPTIONS: &[&str] = &[
     "ServerAliveCountMax=3",
 ];
 
-/// The end of what is said; reading goes on so that nobody has to wait for it.
+/// The end of the output; reading continues so that the writer never blocks.
 fn last_words(mut errors: ChildStderr) -> String {
     let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
     loop {

@@ -50,7 +50,7 @@ pub enum TuneTask {
         /// The trial; `None` for the one that is open.
         id: Option<String>,
     },
-    /// Keep settings over a reboot, in a file of ours; nothing in force is touched. Answer: [`TuneAnswer::Persisted`].
+    /// Keep settings across reboots, in sysdyno's own file; current values do not change. Answer: [`TuneAnswer::Persisted`].
     Persist {
         /// The settings.
         changes: Vec<SettingChange>,
@@ -87,7 +87,7 @@ pub enum TrialKind {
     Over,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug)]
 pub enum TuneAnswer {
     /// What the changes would do.

@@ -1,12 +1,12 @@
 //! Sends a program to another host over the standard input of `ssh`, and starts it there.
 //!
-//! The shell of the other host is given a constant script. It says what machine it is on, hears a length and a digest, makes
-//! a private folder, reads so many bytes into a file of it, compares their digest, opens the file, removes the folder, and
-//! runs what it holds open: so nothing lies there while the agent works, and nothing is left whatever it dies of. Until then
-//! a trap removes the folder.
+//! The other host's shell runs a constant script. It prints its machine type, receives a length and a digest, creates a
+//! private folder, reads that many bytes into a file there, checks their digest, opens the file, removes the folder, and runs
+//! the program from the open file: so no file exists there while the agent works, and none is left behind, however the agent
+//! dies. Until then, a trap removes the folder.
 //!
-//! The program is this one where the machine is of its kind; otherwise `sysdyno-MACHINE-linux` beside it, which `make dist`
-//! builds.
+//! The program is this one if the machine type matches; otherwise it is `sysdyno-MACHINE-linux` next to it, built by
+//! `make dist`.
 
 use super::serve::is_readable;
 use crate::error::RunError;
@@ -83,10 +83,10 @@ impl Write for Hashing<'_> {
     }
 }
 
-/// The kind of machine that the script says it is on, as `uname -m` has it.
+/// The machine type that the script reports, as printed by `uname -m`.
 ///
 /// # Errors
-/// It says something else, or nothing.
+/// It reports something else, or nothing.
 pub(super) fn machine(output: &mut (impl Read + AsFd)) -> Result<String, String> {
     let (mut line, mut byte) = (Vec::new(), [0]);
     // What follows the line is not ours to read.
@@ -113,7 +113,7 @@ pub(super) fn machine(output: &mut (impl Read + AsFd)) -> Result<String, String>
     })
 }
 
-/// The program for a kind of machine, of which this one is, or of which one lies beside it.
+/// The program for a machine type: this one, or one next to it.
 ///
 /// # Errors
 /// There is none: why not, and what to do.

@@ -1,9 +1,9 @@
-//! What an agent in another process is asked, and what it says: messages as JSON, one in a frame.
+//! Messages to and from an agent in another process: JSON, one message per frame.
 //!
-//! Both sides begin with a [`Hello`]. The agent says its own first, so that nothing is sent to what is no agent. Another
-//! protocol number is refused; within one number fields are added only.
+//! Both sides begin with a [`Hello`]. The agent sends its own first, so that nothing is sent to a program that is no agent.
+//! A different protocol number is refused; within one number, fields are only ever added.
 //!
-//! Settings of a host are changed for a share of a lab only.
+//! An agent in another process changes a host's settings only for a share of a lab.
 
 use super::{AgentAnswer, AgentRequest};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Hello {
     pub boot_id: String,
     /// Its time namespace.
     pub time_namespace: String,
-    /// Its process; says something on one machine only.
+    /// Its process ID; meaningful only on the same machine.
     pub pid: u32,
     /// When that started. Unit: ticks of `USER_HZ` since boot.
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct Hello {
 pub enum ToAgent {
     /// The first message.
     Hello(Hello),
-    /// Asks for the time; also says that the other side lives.
+    /// Asks for the time; also shows that the other side is alive.
     Ping {
         /// Comes back with the answer.
         sequence: u64,
@@ -49,7 +49,7 @@ pub enum ToAgent {
     Order(PartSignal),
 }
 
-/// What an agent is told while it has a part of a load.
+/// Orders to an agent while it sends a part of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartSignal {
@@ -76,7 +76,7 @@ pub enum FromAgent {
     },
     /// Readings of the kernel, on the agent's clock.
     Series(SeriesLine),
-    /// A part of a load goes on, on the agent's clock.
+    /// A part of a load continues, on the agent's clock.
     Part(PartReport),
     /// The answer to the request.
     Reply(AgentAnswer),

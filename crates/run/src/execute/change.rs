@@ -1,7 +1,7 @@
-//! Changes of the host for the time of a measurement: commands before it, settings while it lasts.
+//! Changes to the host for a measurement: commands before it, settings while it lasts.
 //!
-//! Invariants: settings are changed by the agent as a trial that ends with the agent, so that whatever kills this process
-//! undoes them; what somebody else has set since is theirs, and is named.
+//! Invariants: the agent changes settings as a trial that ends with the agent, so that they are undone whatever kills this
+//! process; a setting that something else has changed since is left alone and reported.
 
 use super::steps::Bench;
 use crate::agent::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
@@ -34,7 +34,7 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// What these changes would do, as far as it can be said before anything is changed.
+    /// What these changes would do, as far as is known beforehand.
     ///
     /// # Errors
     /// A change is not in order, cannot be made by this user, or changes nothing.
@@ -82,7 +82,7 @@ impl Tuning {
         self.call(bench, TuneTask::Commit { id: Some(id) }).map(drop)
     }
 
-    /// What settings are now, beside what they would be.
+    /// The current values of settings, next to their new values.
     pub(super) fn plan(
         &self,
         bench: &mut Bench<'_, '_>,
@@ -94,7 +94,7 @@ impl Tuning {
         }
     }
 
-    /// Trials that are open on this host, whoever made them.
+    /// Open trials on this host, from any process.
     pub(super) fn open_trials(&self, bench: &mut Bench<'_, '_>) -> Result<Vec<SettingsTrial>, RunError> {
         match self.call(bench, TuneTask::List { which: TrialKind::Open })? {
             TuneAnswer::Trials { trials, .. } => Ok(trials),

@@ -1,6 +1,6 @@
-//! What holds during one run: commands before it, settings of this host while it lasts, undone after it.
+//! The conditions of one run: commands before it, and settings of this host that are undone after it.
 //!
-//! Invariants: settings are undone whatever becomes of the run; nothing is run when a command or a setting failed.
+//! Invariants: settings are undone however the run ends; if a command or a setting fails, nothing runs.
 
 use super::RunJournal;
 use super::change::{Tuning, prepare};
@@ -21,7 +21,7 @@ pub struct Conditions<'a> {
 }
 
 impl Conditions<'_> {
-    /// Does `work` under these conditions; says which settings could not be put back.
+    /// Runs `work` under these conditions; returns the settings that could not be restored.
     ///
     /// # Errors
     /// A command failed, a setting could not be changed or undone, or `work` failed.

@@ -1,4 +1,4 @@
-//! Settings that are held on this host while some work lasts, in the namespaces of the thread that asks.
+//! Settings held on this host while some work runs, in the namespaces of the calling thread.
 //!
 //! Invariants are those of [`super::change`]: they are undone when this process ends, however it ends.
 

@@ -1,4 +1,4 @@
-//! Keeps what happens, twice: in the run folder for good, and in memory for the decisions of the next minute.
+//! Records events twice: in the run folder for good, and in memory for the decisions of the next minute.
 
 use super::recent::Recent;
 use super::watched::{news, of_targets};
@@ -33,7 +33,7 @@ const MAX_WATCHED_COUNT: usize = 4096;
 /// Most events of logs in a run, those of both hosts together.
 const MAX_LOGGED_COUNT: usize = 400;
 
-/// Whoever looks on while a plan runs.
+/// An observer of a running plan.
 pub trait Watcher {
     /// Something changed.
     fn progress(&mut self, progress: &RunProgress);
@@ -62,7 +62,7 @@ pub trait Watcher {
     /// A tryout begins to measure: what its pilot settled.
     fn settled(&mut self, _settled: &Settled) {}
 
-    /// A pair of a tryout is complete, and that is how it stands.
+    /// A pair of a tryout is complete; the state of the tryout so far.
     fn standing(&mut self, _standing: &Standing) {}
 
     /// An operation of the probe is over.
@@ -237,7 +237,7 @@ impl<'a> RunJournal<'a> {
         }
     }
 
-    /// Marks that the agent on a host is gone; the first one says why the run failed.
+    /// Records that the agent on a host is gone; the first such event explains why the run failed.
     fn lose_host(&mut self, host: String, reason: String) -> Result<(), RunError> {
         let lost = RunError::Lost { host: host.clone(), cause: reason.clone() };
         self.lost.get_or_insert(lost.to_string());
@@ -253,7 +253,7 @@ impl<'a> RunJournal<'a> {
         settings.iter().try_for_each(|setting| self.event(now, EventKind::Setting(setting.clone())))
     }
 
-    /// Processes that are measured from now on, beside those of before.
+    /// Processes to measure from now on, in addition to earlier ones.
     pub(super) fn keep_watched(&mut self, watched: Vec<WatchedProcess>) -> Result<(), RunError> {
         for process in watched {
             self.event(clock::monotonic(), EventKind::Watched(process.clone()))?;

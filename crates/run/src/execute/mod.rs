@@ -1,9 +1,9 @@
-//! Runs a plan: trial after trial through an agent, everything written down at once.
+//! Runs a plan: trial after trial through an agent, recording everything at once.
 //!
 //! ```text
 //!   facts, processes ─► sampling on ─► { begin ─► load ─► end ─► check ─► what next? ─► rest } … ─► sampling off
 //! ```
-//! What comes next is `analyze`'s decision; that it is carried out and recorded is this module's.
+//! `analyze` decides what comes next; this module carries it out and records it.
 
 mod change;
 mod conditions;

@@ -1,6 +1,6 @@
-//! The load once more, to be profiled: after the measurement, so that no measured window contains the profiler.
+//! Sends the load again to profile it: after the measurement, so that no measured window contains the profiler.
 //!
-//! It is no trial: nothing of it is recorded but its stacks, and how many responses they stand for.
+//! This is not a trial: only its stacks are recorded, and the number of responses that they cover.
 
 use super::steps::{Bench, trial_plan};
 use crate::agent::{AgentLink, Notice, Proceed};

@@ -1,7 +1,7 @@
-//! Readings of the present trial in memory, as many as its checks need and never more.
+//! Readings of the current trial in memory, no more than its checks need.
 //!
-//! The run folder has them all; here a trial of a day takes no more memory than one of a minute. When there are too many
-//! rows, each two neighbors become one.
+//! The run folder has all of them; here, a trial of a day takes no more memory than one of a minute. When there are too
+//! many rows, neighbors are merged in pairs.
 
 use sysdyno_record::condense::ReadingsCell;
 use sysdyno_record::series::{Column, Row, Series, SeriesLine};

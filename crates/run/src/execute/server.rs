@@ -1,4 +1,4 @@
-//! The server's host, where it is not this one: its readings go into the record beside those of this host.
+//! The server's host, if it is another one: its readings are recorded next to this host's.
 
 use super::RunJournal;
 use crate::agent::{Agent, AgentLink, Notice, Proceed, ProcessQuery, RemoteAgent};
@@ -53,7 +53,7 @@ impl AgentLink for Keep<'_, '_> {
     }
 }
 
-/// The other side of a request to this host, which keeps an eye on the server's meanwhile.
+/// The link of a request to this host, which meanwhile also handles the server's host.
 pub(super) struct Beside<'a, 'b> {
     pub(super) journal: &'a mut RunJournal<'b>,
     pub(super) server: Option<&'a mut RemoteAgent>,

@@ -1,4 +1,4 @@
-//! The order of things: of one load, and of a search for capacity.
+//! The sequence of steps of one load, and of a search for the capacity.
 
 use super::RunJournal;
 use super::server::{self, Beside, Keep};
@@ -98,7 +98,7 @@ pub struct Hosts<'a> {
     pub server: Option<&'a mut RemoteAgent>,
     /// Addresses of services that the server asks, on its host: what they use is part of what a request costs.
     pub behind: &'a [SocketAddr],
-    /// Asks the services of a lab what they have to tell of themselves; `None`: there is no lab.
+    /// Queries the metrics of a lab's services; `None` if there is no lab.
     pub services: Option<AskServices<'a>>,
 }
 
@@ -123,7 +123,7 @@ impl<'a, 'b> Bench<'a, 'b> {
 }
 
 impl Bench<'_, '_> {
-    /// Has this host's agent do something, and keeps what both hosts read meanwhile.
+    /// Sends a request to this host's agent, and records the readings of both hosts meanwhile.
     pub(super) fn ask<T>(
         &mut self,
         request: impl FnOnce(&mut dyn Generator, &mut dyn AgentLink) -> Result<T, RunError>,
@@ -244,7 +244,7 @@ impl Bench<'_, '_> {
         Ok(LoadedTrial { begin, end, latency, verdict })
     }
 
-    /// Reads both hosts, so that readings lie behind the last second of a load.
+    /// Reads both hosts, so that there are readings after the last second of a load.
     fn read(&mut self) -> Result<(), RunError> {
         self.ask(|agent, link| agent.read(link))?;
         match self.server.as_deref_mut().filter(|server| server.lost().is_none()) {
@@ -253,7 +253,7 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// Keeps what the services of the lab tell of themselves.
+    /// Records the metrics of the lab's services.
     fn ask_services(&mut self, moment: Moment) -> Result<(), RunError> {
         let readings = self.services.map_or_else(Vec::new, |ask| ask());
         let trial = self.trial;
@@ -306,7 +306,7 @@ pub(super) fn trial_plan(load: &LoadPlan, request: &TrialRequest) -> LoadPlan {
     }
 }
 
-/// How long a load takes, as far as its plan says.
+/// How long a load takes, if its plan says so.
 fn plan_span(plan: &LoadPlan) -> SpanNs {
     let spans = plan.phases.iter().map(|phase| match phase.end {
         PhaseEnd::After(span) => span.0,

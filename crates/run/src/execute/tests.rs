@@ -1,4 +1,4 @@
-//! What a load is wrapped in waits for events, not for time.
+//! The steps around a load wait for events, not for time.
 
 use super::*;
 use crate::agent::{

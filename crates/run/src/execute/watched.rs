@@ -1,4 +1,4 @@
-//! Which of the processes that are measured belong to which server, where two are compared.
+//! Which measured processes belong to which server, when two servers are compared.
 
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 

@@ -1,7 +1,7 @@
-//! Settings of another network namespace of this machine, while some work lasts.
+//! Settings of another network namespace of this machine, held while some work runs.
 //!
-//! They are changed by a thread that enters the namespace, keeps them while the work lasts, and undoes them; their guardian
-//! is started there too. Invariants are those of [`super::change`].
+//! A thread enters the namespace, changes the settings, holds them while the work runs, and undoes them; their guardian
+//! starts there too. Invariants are those of [`super::change`].
 
 use super::change::Tuning;
 use crate::error::RunError;

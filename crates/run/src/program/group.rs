@@ -1,4 +1,4 @@
-//! Ending a process by its id, with everything in its process group; and knowing when it has ended.
+//! Ends a process by its ID, with everything in its process group, and tells when it has ended.
 
 use crate::clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

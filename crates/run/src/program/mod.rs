@@ -1,14 +1,14 @@
 //! Programs that sysdyno starts for itself: to check, reload, make, mount, fetch, or ask something. Each has a deadline.
 //!
-//! One way for all of them: a session of their own, so that no terminal reaches them; nothing to read unless it is given;
-//! output that is bounded. When its time is over, a program and everything in its process group get SIGTERM, and SIGKILL
-//! if that does not help; it counts as failed, and its caller goes on. The kernel keeps the deadline too
-//! (`alarm`), so it holds if this process dies first. Most programs die with it anyway; those that must not be
-//! cut off because somebody else was (`tune2fs`) live on.
+//! All are started the same way: in their own session, so that no terminal reaches them; with empty input unless some is
+//! given; with bounded output. When its time is up, a program and everything in its process group get SIGTERM, then SIGKILL
+//! if needed; it counts as failed, and its caller continues. The kernel enforces the deadline too (`alarm`), in case this
+//! process dies first. Most programs die with this process anyway; those that must not be cut off by another process's
+//! death (`tune2fs`) live on.
 //!
-//! What users give as work has its own limits and runs elsewhere (`crate::work`, `crate::service`), as do
-//! services of labs, which run until they are stopped. What the program that was started says while it runs (an agent, a
-//! guardian, a keeper) is waited for under a [`Watchdog`].
+//! Users' own commands have their own limits and run elsewhere (`crate::work`, `crate::service`), as do services of labs,
+//! which run until they are stopped. A [`Watchdog`] limits the wait for messages from a running child (an agent, a guardian,
+//! a keeper).
 
 mod group;
 mod watchdog;
@@ -40,7 +40,7 @@ const BURIAL: Duration = Duration::from_secs(2);
 /// How long the output of a program that has ended is waited for: a child of it may have it open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// How much later than this process the kernel ends a program: it is to tell why it did.
+/// How much later than this process the kernel ends a program, so that this process can report why.
 const KERNEL_LATER: Duration = Duration::from_secs(10);
 
 /// How much of each output is kept. Unit: bytes.
@@ -51,7 +51,7 @@ const MAX_OUTPUT: usize = 64 * 1024;
 pub enum Bond {
     /// It is killed: nobody needs its answer.
     DiesWithUs,
-    /// It goes on until its deadline: half of what it does would be worse.
+    /// It continues until its deadline: a half-finished job would be worse.
     LivesOn,
 }
 
@@ -65,7 +65,7 @@ pub struct Program {
     kept_bytes: usize,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct EndedProgram {
     /// How it ended.
@@ -148,7 +148,7 @@ impl EndedProgram {
     }
 }
 
-/// Refuses a limit for programs that was asked for and is none.
+/// Refuses a requested time limit for programs that is not valid.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -169,7 +169,7 @@ fn chosen(own: Duration) -> Duration {
     asked.filter(|asked| asked.0 > 0).map_or(own, SpanNs::duration)
 }
 
-/// A program that runs, and what it has said so far.
+/// A running program and its output so far.
 struct Running {
     child: Child,
     pid: Pid,
@@ -195,7 +195,7 @@ impl Running {
         }
     }
 
-    /// Takes what it says until it ends; false if it does not in time.
+    /// Reads its output until it ends; false if it does not end in time.
     fn listen(&mut self, end: MonoNs) -> io::Result<bool> {
         let mut is_dead = false;
         let mut end = end;

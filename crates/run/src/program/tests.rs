@@ -1,4 +1,4 @@
-//! Programs that end, hang, print too much, or are deaf.
+//! Programs that end, hang, print too much, or ignore SIGTERM.
 
 use super::*;
 

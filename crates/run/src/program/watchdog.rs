@@ -1,4 +1,4 @@
-//! A limit for waiting on a child's word: when it is over, the child is killed by its id, which ends the waiting.
+//! A time limit for a child's message: when it is over, the child is killed by its ID, which ends the wait.
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io;

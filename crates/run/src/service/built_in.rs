@@ -1,7 +1,7 @@
 //! The built-in target as a child process: this same program, started again.
 //!
-//! The child says where it listens on its standard output and serves until its standard input ends, so that it dies
-//! with its parent, whatever the parent dies of.
+//! The child prints the address on which it listens and serves until its standard input ends, so that it dies with its
+//! parent, whatever kills the parent.
 
 use crate::error::RunError;
 use crate::program::Watchdog;
@@ -21,7 +21,7 @@ pub struct BuiltInTarget {
 }
 
 impl BuiltInTarget {
-    /// Starts `program` with `arguments` and waits until it says its URL.
+    /// Starts `program` with `arguments` and waits until it prints its URL.
     ///
     /// # Errors
     /// It cannot be started, or ends without saying a URL.

@@ -1,6 +1,6 @@
-//! A command of a tryout: started without a shell, in a process group of its own, awaited by a thread.
+//! A command of a tryout: started without a shell, in its own process group, and awaited by a thread.
 //!
-//! Its output goes nowhere: it would share the terminal with the progress, and printing it would take time of its own.
+//! Its output is discarded: it would mix with the progress on the terminal, and printing it would take time.
 
 use crate::clock;
 use crate::error::RunError;
@@ -50,7 +50,7 @@ impl RunningCommand {
         Ok(RunningCommand { group: Some(group), outcome })
     }
 
-    /// What came of it, if that is known within `span`.
+    /// The result, if that is known within `span`.
     pub(crate) fn wait(&self, span: Duration) -> Option<CommandOutcome> {
         self.outcome.recv_timeout(span).ok()
     }

@@ -1,7 +1,7 @@
-//! Guardians of trials of settings: this same program, started again, in a session of its own.
+//! Guardians of trials of settings: this same program, started again in its own session.
 //!
-//! A guardian says `armed` on its standard output when it holds its journal. The end of its standard input without a
-//! word means that its parent is dead; the word before that lets go of it.
+//! A guardian prints `armed` when it holds its journal. If its standard input ends without a word, its parent is dead; a
+//! word before the end releases the guardian.
 
 use crate::program::Watchdog;
 use std::io::{self, BufRead, BufReader, Write};

@@ -1,5 +1,5 @@
-//! What is started in a process of its own for a plan: the built-in target, guardians of settings, measured commands; and the
-//! programs of services and file systems that are asked before and after a change.
+//! Processes that a plan needs: the built-in target, guardians of settings, measured commands, and the programs of services
+//! and file systems that run before and after a change.
 
 mod built_in;
 mod command;

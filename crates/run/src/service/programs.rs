@@ -1,6 +1,6 @@
-//! Services looking at their files, by their own programs: what checks a file, and what makes a service read it again.
+//! Checks a service's configuration file with the service's own program, and makes the service reload it.
 //!
-//! What a program says is bounded. A process is signalled only if its pid file, and its name, say that it is the service.
+//! Output is bounded. A process is signaled only if both its pid file and its name identify it as the service.
 
 use crate::program::Program;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 use sysdyno_tune::{Service, Services};
 
-/// Longest text of a program that is told on, in characters.
+/// Longest output of a program that is passed on, in characters.
 const MAX_SAID: usize = 4096;
 
 /// How long a service may take to check its files, or to be told to read them again.
@@ -33,7 +33,7 @@ enum Reload {
     Restart,
 }
 
-/// How a service is dealt with; `{}` in arguments stands for the main file.
+/// How to check and reload a service; `{}` in arguments is replaced with the main file.
 #[derive(Clone, Copy)]
 struct Known {
     service: Service,
@@ -155,7 +155,7 @@ fn pid_file(service: Service, main: &Path, directive: &str) -> io::Result<String
     value.ok_or_else(|| io::Error::other(format!("'{}' has no '{directive}'", main.display())))
 }
 
-/// Runs a program to its end; what it says is the error, if it is one.
+/// Runs a program to its end; if it fails, its output is the error.
 pub(super) fn run(program: Program, arguments: &str) -> io::Result<()> {
     let name = program.name().to_owned();
     let ended = program.run()?;

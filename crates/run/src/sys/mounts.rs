@@ -1,4 +1,4 @@
-//! A mount namespace of one's own (unshare(2)).
+//! A new mount namespace (unshare(2)).
 
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};

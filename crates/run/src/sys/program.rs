@@ -1,4 +1,4 @@
-//! What the process of a program that is started for a while does to itself before it runs (setsid(2), alarm(2), prctl(2)).
+//! What the child process of a short-lived program sets up before exec (setsid(2), alarm(2), prctl(2)).
 
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! Burying a child and hearing what it has used (wait4(2)).
+//! Reaps a child and returns its resource usage (wait4(2)).
 
 use rustix::io::Errno;
 use rustix::process::Pid;

@@ -1,9 +1,9 @@
-//! One run of a command: in a process group of its own, with nothing to read and nowhere to write unless it is to be seen, or
-//! its output has to hold some texts; then the output is kept in memory, and its first MiB is looked at.
+//! One run of a command, in its own process group and with empty input. Its output is discarded, unless it is to be shown;
+//! if it must contain certain texts, it is kept in memory, and its first MiB is searched.
 //!
-//! It is known to have ended by its pidfd, so that waiting can be given up; what it has used is read while it is dead and
-//! not yet buried. When its time is over, or the work is interrupted, its group gets SIGTERM, and SIGKILL when it has not
-//! ended two seconds after that: no process outside the group is ever sent a signal.
+//! A pidfd tells when it has ended, so that the wait can be abandoned; its resource usage is read before it is reaped. When
+//! its time is up or the work is interrupted, its group gets SIGTERM, and SIGKILL if it has not ended two seconds later; no
+//! process outside the group is ever signaled.
 
 use crate::clock;
 use crate::program::{end_group, has_ended};
@@ -23,13 +23,13 @@ use sysdyno_observe::{allowed_cpus, process_io};
 use sysdyno_record::units::{MonoNs, SpanNs};
 use sysdyno_record::work::{Ending, Usage};
 
-/// Between two questions whether the work goes on.
+/// Interval between two questions whether the work continues.
 const TICK: Duration = Duration::from_millis(50);
 
 /// From SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How much of an output is looked at. Unit: bytes.
+/// How much of an output is searched. Unit: bytes.
 const MAX_OUTPUT: usize = 1 << 20;
 
 /// What an output has to be.
@@ -58,7 +58,7 @@ impl Expected<'_> {
 /// What a command is run with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommandOrder<'a> {
-    /// Program and arguments; `{worker}` and `{number}` in an argument stand for these.
+    /// Program and arguments; `{worker}` and `{number}` in an argument are replaced with these.
     pub words: &'a [String],
     pub worker: u32,
     pub number: u64,
@@ -69,7 +69,7 @@ pub(super) struct CommandOrder<'a> {
     pub expected: Expected<'a>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub begin: MonoNs,

@@ -1,4 +1,4 @@
-//! One worker of commands: prepare, run, clean, until there is no ticket left.
+//! One worker that runs commands: prepare, run, clean, until no ticket is left.
 
 use super::command::{CommandOrder, Expected, run};
 use super::{Count, Message, Shift};
@@ -112,7 +112,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// What the service did between two questions. A counter that fell was begun anew, and says nothing of before.
+/// What the service did between two queries. A counter that fell has restarted, and does not cover the time before.
 fn served(before: &Count, after: Count) -> Served {
     let grown = |from: u64, to: u64| to.checked_sub(from).unwrap_or(to);
     Served {

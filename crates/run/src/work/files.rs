@@ -1,10 +1,9 @@
-//! Operations on many small files: created and written, locked, synced, renamed into place, and removed when there are
-//! enough of them, as a version control system or a mail store does it.
+//! Operations on many small files, as in a version control system or a mail store: create and write, lock, sync, rename into
+//! place, and remove when there are enough of them.
 //!
-//! Everything happens in a folder of its own. It is made, or must be empty; a mark in it says whose it is, so that what a
-//! killed process left can be removed by the next one. Names are reached from descriptors of folders that were made here
-//! and never through a link, and only names of the form that is made here are removed. What else is found stays, and is
-//! told.
+//! Everything happens in a dedicated folder, which must be new or empty. A mark in it says whose it is, so that the next run
+//! can remove what a killed process left. Names are opened relative to the descriptors of folders created here and never
+//! through a link, and only names of the form used here are removed. Anything else found there stays and is reported.
 
 use crate::clock;
 use crate::error::RunError;
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::work::{FileOperation, FileWork};
 
-/// The file that says whose a folder is.
+/// The file that marks a folder's owner.
 const MARK: &str = "made-by-sysdyno";
 
 /// The folder of all workers.

@@ -1,4 +1,4 @@
-//! One worker of files: turn after turn, its counts and latencies handed over once a second.
+//! One worker on files: turn after turn, it hands over its counts and latencies once a second.
 
 use super::files::WorkFolder;
 use super::{Message, Shift};
@@ -83,7 +83,7 @@ impl Second {
     }
 }
 
-/// The kernel's name of an error, as far as these calls have it, else its number.
+/// The kernel's name of an error that these calls can return, else its number.
 fn errno_name(errno: Errno) -> String {
     let name = match errno {
         Errno::NOSPC => "ENOSPC",

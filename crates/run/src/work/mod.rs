@@ -1,10 +1,10 @@
-//! Work on this host that is no request to a server: workers that run commands, or handle many small files.
+//! Work on this host instead of requests to a server: workers that run commands or handle many small files.
 //!
 //! ```text
 //!   facts ─► readings of the kernel ‖ worker 0 … n: { ticket ─► (cold cache) ─► prepare ─► run ─► clean } ─► lines
 //! ```
-//! The numbers of the runs are handed out in order. Whatever ends the work, each command that was started is awaited or
-//! ended, and the files that were made are removed.
+//! Run numbers are handed out in order. However the work ends, each started command is awaited or killed, and the files
+//! created are removed.
 
 mod command;
 mod commands;
@@ -25,10 +25,10 @@ use sysdyno_record::store::RunWriter;
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::work::{WorkKind, WorkLine, WorkPlan};
 
-/// Between two questions whether to go on.
+/// Interval between two questions whether to continue.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Whoever looks on while work is done.
+/// An observer of work in progress.
 pub trait Overseer {
     /// Is told of each line that was written.
     fn line(&mut self, line: &WorkLine);
@@ -40,7 +40,7 @@ pub trait Overseer {
     fn is_interrupted(&mut self) -> bool;
 }
 
-/// How work is done, beside its plan.
+/// How to do the work, besides its plan.
 #[derive(Clone, Copy, Default)]
 pub struct Manner<'a> {
     /// Whether the output of commands goes to standard error.
@@ -64,7 +64,7 @@ pub struct Count {
 enum Message {
     Series(SeriesLine),
     Line(WorkLine),
-    /// The work cannot go on.
+    /// The work cannot continue.
     Failed(RunError),
 }
 
@@ -142,7 +142,7 @@ impl Book<'_> {
         self.writer.failure().is_some()
     }
 
-    /// Keeps as events what the logs said, without the row.
+    /// Records log messages as events, without the row.
     fn keep_logged(&mut self, line: &mut SeriesLine) -> Result<(), RunError> {
         let SeriesLine::Row(row) = line else { return Ok(()) };
         for lines in std::mem::take(&mut row.logged) {

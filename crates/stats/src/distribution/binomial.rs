@@ -1,12 +1,12 @@
 //! The binomial distribution, exact: probabilities summed outward from the most probable number, each from its
-//! neighbour.
+//! neighbor.
 //!
 //! No factorial is needed and nothing overflows. Cost: proportional to the square root of the number of trials.
 
 /// The least number of successes that `count` trials do not exceed with at least this probability.
 ///
 /// Cost: proportional to the square root of `count`; the weights are summed outward from the most probable number,
-/// each from its neighbour, so that no factorial is needed and nothing overflows.
+/// each from its neighbor, so that no factorial is needed and nothing overflows.
 ///
 /// Panics: `probability` or `success_ratio` is not strictly between 0 and 1.
 pub fn binomial_quantile(probability: f64, count: u64, success_ratio: f64) -> u64 {

@@ -1,4 +1,4 @@
-//! The regularised incomplete beta function, both tails of it, each to its own precision.
+//! The regularized incomplete beta function, both tails of it, each to its own precision.
 //!
 //! Continued fraction 8.17.22 of the NIST *Digital Library of Mathematical Functions*, evaluated by Lentz's method on
 //! the side of the mean where it converges fast (8.17.4 mirrors it). The number of terms grows with the square root

@@ -1,4 +1,4 @@
-//! Trials of files: what their service is asked, and that bytes, mode and time come back.
+//! Trials of files: what their service is asked to do, and that bytes, mode, and time are restored.
 
 use super::*;
 use crate::service::{Service, Services};

@@ -1,4 +1,4 @@
-//! Makes the changes of a plan as a trial: journal first, then guardian, then the writes.
+//! Applies a plan's changes as a trial: first the journal, then the guardian, then the writes.
 
 use crate::error::TuneError;
 use crate::journal::{Intent, JournalRecord, Member, Transaction, TrialStart, Twin, Write};
@@ -30,7 +30,7 @@ pub struct Now {
 /// A trial that is to be made.
 #[derive(Clone, Debug)]
 pub struct TrialOrder<'a> {
-    /// Where settings lie.
+    /// Where settings are.
     pub roots: &'a TuneRoots,
     /// Where the journal is kept.
     pub state: &'a StateFolder,

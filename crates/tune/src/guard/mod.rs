@@ -1,9 +1,9 @@
-//! The guardian: a process of its own that undoes a trial when nobody else will.
+//! The guardian: a separate process that undoes a trial when nobody else will.
 //!
-//! It undoes when its parent dies before it has let go of it, when the deadline passes, when it is told to stop, and when the
-//! state folder is moved, removed, or replaced. It ends without a word when the journal says that the trial is over. All
-//! that it needs later is opened before it says that it is armed: the folders, both journals, the lock, and the intents in
-//! memory; so it can undo the trial whatever becomes of the state folder.
+//! It undoes the trial when its parent dies without having released it, when the deadline passes, when it is told to stop, and
+//! when the state folder is moved, removed, or replaced. It exits silently when the journal says that the trial is over.
+//! Before it reports that it is armed, it opens everything that it needs later: the folders, both journals, and the lock; the
+//! intents are in memory. So it can undo the trial whatever happens to the state folder.
 
 use crate::apply::GuardOrder;
 use crate::error::TuneError;

@@ -1,4 +1,4 @@
-//! Guardians in this process, over a tree: what makes them undo, and with what.
+//! Guardians in this process, on a tree: what makes them undo a trial, and by which means.
 
 use super::*;
 use crate::apply::{TrialOrder, apply};

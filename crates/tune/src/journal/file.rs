@@ -1,6 +1,6 @@
-//! A journal as a file: made whole before it gets its name, appended to, read with care.
+//! A journal as a file: complete before it gets its name, then appended to, read without trust.
 //!
-//! It is opened by its name once, and from then on used by its descriptor, wherever it is moved to.
+//! It is opened by name once, and from then on used by its descriptor, wherever it is moved to.
 
 use super::frame::{self, Chain};
 use super::record::JournalRecord;

@@ -1,4 +1,4 @@
-//! Frames: one line each, numbered, with a checksum that is chained to the frame before.
+//! Frames: one line each, numbered, with a checksum chained to the previous frame.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
-//! The write-ahead journal: frames on disk, records in them, and what they add up to.
+//! The write-ahead journal: frames on disk, the records in them, and the resulting state.
 //!
-//! Specified in `docs/reference/formats/journal.md`. [`frame`] knows bytes and checksums, [`record`] what is said, [`file`] how it
-//! gets on the disk, [`Transaction`] what state it adds up to, [`Twin`] that there are two of it.
+//! Specified in `docs/reference/formats/journal.md`. [`frame`] handles bytes and checksums, [`record`] their content, [`file`]
+//! the file on disk, [`Transaction`] the resulting state, and [`Twin`] the two copies.
 
 mod file;
 pub mod frame;

@@ -1,4 +1,4 @@
-//! What a journal says, record by record.
+//! The records of a journal.
 
 use crate::roots::TuneRoots;
 use crate::setting::SettingPlace;
@@ -109,7 +109,7 @@ pub(crate) struct Intent {
     pub(crate) scope: Scope,
     /// The setting and those that change with it.
     pub(crate) members: Vec<Member>,
-    /// What tells that the device is still the same.
+    /// What shows that the device is still the same.
     #[serde(default)]
     pub(crate) witnesses: Vec<Witness>,
     /// Writes that make the change, in order.

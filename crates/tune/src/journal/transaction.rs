@@ -1,4 +1,4 @@
-//! What the records of a journal add up to.
+//! The state that follows from a journal's records.
 //!
 //! ```text
 //!   begin, intents ──► Applying ──hold──► Held ──keep──► Kept
@@ -85,7 +85,7 @@ impl Transaction {
         matches!(self.phase, Phase::Kept | Phase::Undone | Phase::Unclean)
     }
 
-    /// The record that says of a trial that is over how it ended.
+    /// The record that says how a trial ended.
     pub(crate) fn last_word(&self) -> JournalRecord {
         match self.phase {
             Phase::Kept => JournalRecord::Keep {},

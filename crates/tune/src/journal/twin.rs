@@ -1,7 +1,7 @@
 //! A journal and its second copy, written as one.
 //!
-//! The journal is in the state folder, the copy in the spool. Either may be lost: then what is left is used. Which of the two
-//! counts where they disagree is specified in `docs/reference/formats/journal.md`.
+//! The journal is in the state folder, the copy in the spool. If either is lost, the other one is used.
+//! `docs/reference/formats/journal.md` specifies which of the two counts if they disagree.
 
 use super::file::JournalFile;
 use super::record::JournalRecord;
@@ -59,7 +59,7 @@ impl Twin {
         self.main.as_mut().map_or(Ok(()), |main| main.move_to(StoreSection::Open))
     }
 
-    /// What they say, whatever others have appended meanwhile; `None` if neither can be read.
+    /// Their contents, including what others have appended meanwhile; `None` if neither can be read.
     pub(crate) fn reread(&mut self) -> Option<Transaction> {
         let [main, copy] = self.both().map(|journal| journal?.reread().ok()?);
         chosen(main, copy)
@@ -75,7 +75,7 @@ impl Twin {
         self.both().into_iter().flatten().any(|journal| journal.is_guarded())
     }
 
-    /// Whether the journal is where whoever looks for it finds it.
+    /// Whether the journal is at the place where others look for it.
     pub(crate) fn is_in_place(&self) -> bool {
         self.main.as_ref().is_some_and(JournalFile::is_in_place)
     }

@@ -1,5 +1,5 @@
-//! Where settings that are no sysctls are kept over a reboot: rules of udev for devices, lines of tmpfiles for other files
-//! of the kernel, drop-ins of systemd units for limits of their processes.
+//! Where settings other than sysctls persist across reboots: udev rules for devices, tmpfiles lines for other kernel files,
+//! drop-ins of systemd units for limits of their processes.
 //!
 //! Sources: udev(7), tmpfiles.d(5), systemd.unit(5), systemd.exec(5).
 
@@ -143,7 +143,7 @@ pub(super) fn text(file: &str, kept: &BTreeMap<String, String>) -> String {
     format!("{heading}{}", lines.collect::<String>())
 }
 
-/// What stands before a key.
+/// The text before a key.
 const MARK: &str = "# sets: ";
 
 /// The keys of a text of ours, with their lines.

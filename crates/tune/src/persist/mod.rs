@@ -1,8 +1,8 @@
-//! Keeps settings over a reboot, in files of ours, and takes them out again.
+//! Keeps settings across reboots in sysdyno's own files, and removes them again.
 //!
-//! Sysctls are kept in one file; what else can be kept is in one of `home`. Invariants: only a file that begins with our
-//! first line is ever written or removed, and if one of them is not ours none is; each is replaced as a whole, so that at
-//! any moment it is either what it was or what it should be; nothing that is in force now is touched.
+//! Sysctls are in one file; other persistent settings are in the files of `home`. Invariants: only files that begin with
+//! sysdyno's first line are ever written or removed, and if one of them does not, none is touched; each file is replaced as a
+//! whole, so that at any moment it has either its old or its new content; current values are never touched.
 
 mod home;
 mod own;
@@ -28,13 +28,13 @@ pub struct Persisted {
     pub file: &'static str,
     /// Its settings; without any there is no file.
     pub settings: BTreeMap<String, String>,
-    /// Files of ours for what is no sysctl.
+    /// sysdyno's files for settings that are not sysctls.
     pub others: Vec<PersistedFile>,
     /// Settings of these that another file sets again, after ours was read.
     pub overridden: Vec<Overridden>,
 }
 
-/// A file of ours for settings that are no sysctls.
+/// One of sysdyno's files for settings that are not sysctls.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PersistedFile {
     /// The file, from the root.

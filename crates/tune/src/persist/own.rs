@@ -1,4 +1,4 @@
-//! A file of ours: known by its first line, replaced as a whole, never another one's.
+//! A file of sysdyno's own: recognized by its first line, replaced as a whole; other programs' files are never written.
 
 use crate::error::TuneError;
 use crate::files::{make_folder, sync_folder};
@@ -13,10 +13,10 @@ use std::path::Path;
 pub(super) const HEADER: &str =
     "# Written by sysdyno; `sysdyno tune persist --remove` takes this file away again.";
 
-/// Longest file of ours. Unit: bytes.
+/// Longest file of sysdyno's own. Unit: bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The text of a file of ours; `None` if it is not there.
+/// The text of one of sysdyno's files; `None` if it does not exist.
 ///
 /// # Errors
 /// It is there and is not ours, or cannot be read.
@@ -60,7 +60,7 @@ fn make_readable(folder: &Path) -> Result<(), TuneError> {
     fs::set_permissions(folder, open).map_err(TuneError::io("accessible to other users", folder))
 }
 
-/// Removes a file of ours, and its folder if that was made for it and is empty.
+/// Removes one of sysdyno's files, and its folder if that was created for it and is empty.
 pub(super) fn remove(file: &str, roots: &TuneRoots) -> Result<(), TuneError> {
     let path = roots.place(file);
     fs::remove_file(&path).map_err(TuneError::io("remove", &path))?;

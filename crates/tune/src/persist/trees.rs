@@ -1,4 +1,4 @@
-//! What lies beside our files on real hosts: trees of Debian, Ubuntu, Fedora, and Alpine, from `tests/etc`, and peculiar ones.
+//! Files next to sysdyno's own on real hosts: trees of Debian, Ubuntu, Fedora, and Alpine, from `tests/etc`, and unusual ones.
 
 use super::home::{LINES, RULES};
 use super::{Home, PersistedFile, forget, home, own, persist, write_other};

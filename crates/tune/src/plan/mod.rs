@@ -1,7 +1,7 @@
-//! What is going to be written, before anything is: every write, its undo, and who else sets the same.
+//! Plans changes before anything is written: every write, its undo, and what else sets the same setting.
 //!
-//! A plan reads and never writes. It refuses what cannot be undone, and all of it at once: either every change of a plan
-//! is in order, or none is made.
+//! A plan reads and never writes. It refuses changes that cannot be undone, all or nothing: either every change of a plan is
+//! acceptable, or none is made.
 
 mod rivals;
 
@@ -55,11 +55,11 @@ pub struct PlannedChange {
     pub risk: Risk,
     /// The setting that changes with it; `None` if none does.
     pub counterpart: Option<&'static str>,
-    /// Files that the kernel sets anew with it, and that are put back with it.
+    /// Files that the kernel resets with it, and that are restored with it.
     pub resets: Vec<String>,
     /// What it does.
     pub does: &'static str,
-    /// Where that is said.
+    /// The source for that.
     pub source: &'static str,
     /// Lines of shell that undo it, without this program.
     pub undo: Vec<String>,
@@ -172,7 +172,7 @@ fn clashes(changes: &[SettingChange]) -> Vec<Refusal> {
     refusals
 }
 
-/// Changes of which one sets anew what another one sets.
+/// Changes of which one resets what another one sets.
 fn overlaps(planned: &[PlannedChange]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for (index, change) in planned.iter().enumerate() {
@@ -267,7 +267,7 @@ fn known(change: &SettingChange) -> Result<&'static Tunable, Refusal> {
     })
 }
 
-/// Why a setting has no text that could be put back.
+/// Why a setting has no text that could be restored.
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error("{0}")]

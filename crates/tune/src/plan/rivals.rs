@@ -1,7 +1,7 @@
-//! Who else sets a setting: files that are read at boot, and programs that tune.
+//! What else sets a setting: files that are read at boot, and programs that tune.
 //!
 //! Precedence of the files is that of `sysctl.d(5)`: a file hides those of the same name in later folders, files are
-//! read in the order of their names, and the last word counts; `/etc/sysctl.conf` is read last.
+//! read in the order of their names, and the last assignment counts; `/etc/sysctl.conf` is read last.
 
 use crate::roots::TuneRoots;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Plans: what is refused, and what is said of a change.
+//! Plans: what is refused, and what is reported about a change.
 
 use super::*;
 use crate::testing::{Host, changes};

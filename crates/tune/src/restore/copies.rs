@@ -1,4 +1,4 @@
-//! Trials that are found by their second copies: of state folders that are lost, and of other ones.
+//! Finds trials by their second copies: those of lost state folders, and those of other state folders.
 
 use super::{Recovery, recover_abandoned, recover_one};
 use crate::error::TuneError;

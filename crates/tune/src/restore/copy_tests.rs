@@ -1,4 +1,4 @@
-//! Second copies: found when the state folder is lost, and of no account otherwise.
+//! Second copies: found when the state folder is lost, ignored otherwise.
 
 use super::*;
 use crate::apply::{TrialOrder, apply};

@@ -1,7 +1,7 @@
-//! Undoing a trial whose state folder cannot be used: read-only, failing, or not to be trusted any more.
+//! Undoes a trial whose state folder is unusable: read-only, failing, or no longer trustworthy.
 //!
-//! What can be done is done by the second copy. Its guardian, if it lives, is told to stop, which is to undo: it holds open
-//! all that it needs.
+//! The second copy serves as far as possible. If the trial's guardian is alive, it is told to stop, which makes it undo the
+//! trial: it holds open everything that it needs.
 
 use super::{Recovery, intents, recover_lost};
 use crate::error::TuneError;

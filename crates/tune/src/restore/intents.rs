@@ -1,8 +1,8 @@
-//! Puts the settings of a trial back, intent by intent, last first.
+//! Restores the settings of a trial, intent by intent, last first.
 //!
-//! The rule, for each intent: if its members are what they were, nothing is to be done; if each is either what it was or what
-//! we made of it, they are put back and read again; if one is anything else, somebody has changed it since, and it is
-//! theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
+//! The rule for each intent: if all its members have their old values, there is nothing to do; if each has either its old
+//! value or the trial's, they are restored and read back; if one has any other value, something else has changed it since,
+//! and it is left alone. Nothing here waits for the journal: a restore proceeds even if it cannot be recorded.
 
 use super::{Restored, boot_id};
 use crate::journal::{Intent, JournalRecord, Member, Transaction, Twin, UndoOutcome, Witness};
@@ -72,7 +72,7 @@ fn note_all(
     all
 }
 
-/// What became of settings by what a journal says.
+/// The outcome for each setting in a journal.
 pub(super) fn told(transaction: &Transaction) -> Vec<Restored> {
     let told = |intent: &Intent| {
         let outcome = *transaction.restored.get(&intent.number)?;
@@ -176,7 +176,7 @@ impl ChangeMade<'_> {
     }
 }
 
-/// Has what was put back be felt; why that failed, if it did.
+/// Makes restored settings take effect; returns why that failed, if it did.
 fn tell(intent: &Intent, roots: &TuneRoots) -> Option<String> {
     let tell = |member: &Member| member.place.take_effect(roots).err();
     let failed = intent.members.iter().find_map(tell);

@@ -1,6 +1,6 @@
-//! Ends trials: by undo and commit, by a guardian, and by recovery after any death.
+//! Ends trials: by undo or commit, by a guardian, or by recovery after a crash.
 //!
-//! [`intents`] puts settings back; [`copies`] finds trials whose state folder is lost; here is the order of things around them.
+//! [`intents`] restores settings; [`copies`] finds trials whose state folder is lost; this module puts the steps in order.
 
 mod copies;
 mod guarded;
@@ -62,7 +62,7 @@ impl Recovery {
     }
 }
 
-/// The state folder and the second copies beside it, held for a task.
+/// The state folder and its second copies, held for a task.
 struct Stores {
     state: Arc<Store>,
     spool: Arc<Store>,

@@ -1,4 +1,4 @@
-//! Restoring after any death: what is put back, what is left alone, what is never done.
+//! Restoring after a crash at any point: what is restored, what is left alone, what is never done.
 
 use super::intents::{ChangeMade, put_back, read_members, restore_one};
 use super::*;

@@ -1,7 +1,7 @@
-//! Services whose settings are in files: which they are, what a file says, and a file with one value changed.
+//! Services with settings in files: which services, what a file says, and how to change one value in it.
 //!
-//! This crate starts no process: that a service understands a file, and that it is told to read it again, is seen to by
-//! [`Services`], which the caller hands in.
+//! This crate starts no process: [`Services`], which the caller passes in, checks that the service accepts a file and makes
+//! it reload the file.
 
 mod syntax;
 

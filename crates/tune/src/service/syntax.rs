@@ -1,7 +1,7 @@
-//! How services write their settings: enough of it to find where the value of a directive begins and ends.
+//! The syntax of services' configuration files: just enough to find where a directive's value begins and ends.
 //!
-//! A directive is named by its blocks and its name, with slashes between: `events/worker_connections`, `www/pm`. What is
-//! not understood is refused, never guessed.
+//! A directive is named by its blocks and its name, separated by slashes: `events/worker_connections`, `www/pm`. Unknown
+//! syntax is refused, never guessed.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(super) struct DirectiveEntry {
     pub(super) value: Range<usize>,
 }
 
-/// What a text says, and where its blocks end.
+/// The content of a text, and where its blocks end.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     entries: Vec<DirectiveEntry>,
@@ -49,7 +49,7 @@ impl Outline {
 }
 
 impl Syntax {
-    /// What a text says.
+    /// The content of a text.
     pub(super) fn outline(self, text: &str) -> Result<Outline, String> {
         match self {
             Syntax::Braces => braces(text),
@@ -219,7 +219,7 @@ fn place(line: &str, start: usize, part: &str) -> Range<usize> {
     start + offset..start + offset + part.len()
 }
 
-/// A value without the comment behind it.
+/// A value without the comment after it.
 fn before_comment<'a>(value: &'a str, marks: &[&str]) -> &'a str {
     let end = marks.iter().filter_map(|mark| value.find(mark)).min();
     value[..end.unwrap_or(value.len())].trim()

@@ -1,4 +1,4 @@
-//! What sets a setting again at boot, if something does.
+//! What sets a setting again at boot, if anything.
 
 /// The folder of the units of systemd.
 pub(crate) const UNITS: &str = "/etc/systemd/system";

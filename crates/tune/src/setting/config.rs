@@ -1,8 +1,8 @@
-//! A file of a service: replaced as a whole, checked by the service before and read by it after.
+//! A service's configuration file: replaced as a whole; the service checks it before and reloads it after.
 //!
-//! A file is named `config:SERVICE:MODIFIED:PATH`, with the time of its last change in nanoseconds, which comes back with
-//! its bytes. Owner, mode and extended attributes are those of the file that is replaced. A file that is a link, has
-//! other names, or could be written by others than its owner is not touched.
+//! A file is named `config:SERVICE:MODIFIED:PATH`, with the time of its last change in nanoseconds, which is restored with
+//! its bytes. Owner, mode, and extended attributes are copied from the file being replaced. A file that is a link, has
+//! other names, or is writable by others than its owner is not touched.
 
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;

@@ -1,4 +1,4 @@
-//! A device of the network, as netlink knows it: by its index, in the network namespace of the calling thread.
+//! A network device, identified as in netlink: by its index in the network namespace of the calling thread.
 
 use super::live_only;
 use crate::roots::TuneRoots;
@@ -72,7 +72,7 @@ pub(super) fn check_shown(name: &str, roots: &TuneRoots) -> Result<(), String> {
     }
 }
 
-/// A socket that devices can be asked for.
+/// A socket for queries about devices.
 fn socket() -> Result<OwnedFd, Errno> {
     rustix::net::socket(AddressFamily::UNIX, SocketType::DGRAM, None)
 }

@@ -1,10 +1,10 @@
-//! The size of the journal of an ext3 or ext4 file system that nobody uses.
+//! The journal size of an unused ext3 or ext4 file system.
 //!
 //! It is named `extjournal:UUID:PATH`, by the path of a block device or an image; its text is a number of MiB, `none`, or
-//! `N bytes` where that is no whole number. The journal is removed and made anew, which is two steps: `none` is what a
-//! death between them leaves. The file is locked (flock) while it is read and while it is written, and the lock is handed
-//! on to the programs that write, so nobody reads what they have half done, even when the one who started them is dead. They
-//! have deadlines, and so has the wait for the lock.
+//! `N bytes` if that is no whole number of MiB. The journal is removed and recreated in two steps; a crash between them
+//! leaves `none`. The file is locked (flock) while it is read and while it is written, and the lock is passed on to the
+//! programs that write, so nobody reads a half-finished state, even if the process that started them is dead. The programs
+//! have deadlines, and so does the wait for the lock.
 //! Sources: tune2fs(8), mke2fs(8), `Documentation/filesystems/ext4/`.
 
 use super::{Setting, SettingFamily, SettingPlace, quoted};
@@ -28,7 +28,7 @@ const MIB: u64 = 1 << 20;
 /// How long a program is waited for that has it locked: a little longer than one that changes it may take.
 const PATIENCE: Duration = Duration::from_secs(660);
 
-/// How often a lock that is held is asked for again.
+/// How often to retry a lock that is held.
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// Text of a file system whose journal was removed.
@@ -200,7 +200,7 @@ fn lock(file: &File, is_alone: bool) -> io::Result<()> {
     }
 }
 
-/// Where a device is mounted, as far as this namespace shows.
+/// Where a device is mounted, as seen in this namespace.
 fn mounted_at(roots: &TuneRoots, device: &str) -> Option<String> {
     let list = fs::read_to_string(roots.place("/proc/thread-self/mountinfo")).unwrap_or_default();
     let mut mounts = list.lines().map(|line| line.split(' '));

@@ -1,6 +1,6 @@
-//! A setting that is a file of the kernel: read whole, written in one call.
+//! A setting that is a kernel file: read whole, written in one call.
 //!
-//! Invariant: a path is used only below `/proc/sys`, `/proc/irq` or `/sys` and without `..`, whoever says it.
+//! Invariant: a path is used only below `/proc/sys`, `/proc/irq`, or `/sys` and without `..`, wherever it comes from.
 
 use super::{AtBoot, Setting, SettingFamily, SettingPlace, device, quoted};
 use crate::name::SettingName;
@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// Most files that are found by one path.
 const MAX_FILES: usize = 4096;
 
-/// Where settings may lie.
+/// Where settings may be.
 const PLACES: [&str; 3] = ["/proc/sys/", "/proc/irq/", "/sys/"];
 
 /// Whether a path is one that a setting can have.
@@ -139,7 +139,7 @@ pub(crate) fn read_file(roots: &TuneRoots, path: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// The files that a path stands for: `+` in it is every folder, and `/` at its end every file.
+/// The files that a path expands to: `+` in it is every folder, and `/` at its end every file.
 ///
 /// # Errors
 /// A folder cannot be read: what it holds is then not known, and is not nothing.

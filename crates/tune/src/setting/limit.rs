@@ -1,7 +1,7 @@
-//! A limit of a process that runs, as `prlimit(2)` sets it.
+//! A limit of a running process, as set by `prlimit(2)`.
 //!
-//! Its text is the soft and the hard limit: `1024 4096`, with `unlimited` where there is none. A process is named by its
-//! id and its start time: `limit:PID:START:NAME`.
+//! Its text is the soft and the hard limit, such as `1024 4096`, or `unlimited` for no limit. A process is named by its ID
+//! and its start time: `limit:PID:START:NAME`.
 
 use super::at_boot::UNITS;
 use super::{AtBoot, Setting, SettingFamily, SettingPlace, live_only};

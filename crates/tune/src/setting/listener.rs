@@ -1,8 +1,8 @@
-//! The backlog of a listening TCP socket of a process that runs.
+//! The backlog of a listening TCP socket of a running process.
 //!
-//! The socket itself is borrowed by `pidfd_getfd(2)` and `listen(2)` is called on it again, which changes its backlog and
-//! nothing else. A socket is named by its cookie, `listener:COOKIE:INODE`, which the kernel never uses again in the same boot; its inode tells
-//! where to look. What it is now comes from `TCP_INFO`, whose fields mean the accept queue for a listener
+//! `pidfd_getfd(2)` borrows the socket itself, and `listen(2)` is called on it again, which changes its backlog and nothing
+//! else. A socket is named `listener:COOKIE:INODE`: the kernel never reuses a cookie during the same boot, and the inode
+//! tells where to look. The current value comes from `TCP_INFO`, whose fields describe the accept queue for a listener
 //! (`net/ipv4/tcp.c`, `tcp_get_info`).
 
 use super::{Setting, SettingFamily, SettingPlace, live_only, read_file};
@@ -48,7 +48,7 @@ impl Backlog {
         Some(Backlog { cookie: cookie.parse().ok()?, inode: inode.parse().ok()? })
     }
 
-    /// A descriptor of ours for its socket.
+    /// This process's descriptor for its socket.
     fn socket(&self) -> io::Result<OwnedFd> {
         let (socket, found) = borrow(self.inode)?;
         if found == self.cookie { Ok(socket) } else { Err(io::ErrorKind::NotFound.into()) }
@@ -142,7 +142,7 @@ fn parse_address(text: &str) -> Option<IpAddr> {
     }
 }
 
-/// A descriptor of ours for the socket with this inode, and its cookie.
+/// This process's descriptor for the socket with this inode, and its cookie.
 fn borrow(inode: u64) -> io::Result<(OwnedFd, u64)> {
     let wanted = format!("socket:[{inode}]");
     let mut refused = None;

@@ -1,8 +1,8 @@
-//! One setting, wherever it lives. Each kind has a file here, and its line in the registry.
+//! One setting, wherever it lives. Each kind has a file here and a line in the registry.
 //!
-//! The journal names a setting by a text, its place: the path of a file of the kernel, or what begins as [`KINDS`] says.
-//! A place is parsed once, where it is found or where the journal is read. Process, socket, mount, and file system are
-//! named so that no later one can be mistaken for them.
+//! The journal names a setting by a text, its place: the path of a kernel file, or a text with one of the prefixes in
+//! [`KINDS`]. A place is parsed once, when it is found or when the journal is read. Processes, sockets, mounts, and file
+//! systems are named so that no later one can be mistaken for them.
 
 mod at_boot;
 mod config;
@@ -46,7 +46,7 @@ pub(crate) trait Setting: fmt::Debug + fmt::Display + Send + Sync {
     /// Writes its text in one go.
     ///
     /// # Errors
-    /// What the kernel says; nothing is written again.
+    /// The kernel's error; the write is not repeated.
     fn write(&self, roots: &TuneRoots, text: &str) -> io::Result<()>;
 
     /// A line of shell that writes it, without this program; a comment where a shell cannot.

@@ -1,10 +1,10 @@
-//! Options of a mount: those of the mount itself, and those of its file system that can be changed while it is used.
+//! Options of a mount: those of the mount itself, and those of its file system that can be changed while in use.
 //!
-//! A mount is named `mount:NAMESPACE:ID:MAJOR:MINOR:PATH`, by what `/proc/self/mountinfo` says of it and by the inode of
-//! its mount namespace. Its text is `TYPE OPTIONS OPTIONS`: of the mount, in the kernel's order, and of the file system,
-//! sorted. Options of the mount alone are changed without touching the file system (`MS_REMOUNT | MS_BIND`); what a
-//! remount does not name stays as it is, so only what differs is named. Sources: mount(2), proc_pid_mountinfo(5),
-//! `admin-guide/ext4.rst`, `fs/proc_namespace.c`.
+//! A mount is named `mount:NAMESPACE:ID:MAJOR:MINOR:PATH`, from its line in `/proc/self/mountinfo` and the inode of its
+//! mount namespace. Its text is `TYPE OPTIONS OPTIONS`: those of the mount, in the kernel's order, and those of the file
+//! system, sorted. Options of the mount alone are changed without touching the file system (`MS_REMOUNT | MS_BIND`); a
+//! remount keeps options that it does not name, so only the differences are named. Sources: mount(2),
+//! proc_pid_mountinfo(5), `admin-guide/ext4.rst`, `fs/proc_namespace.c`.
 
 use super::{Setting, SettingFamily, SettingPlace, live_only, quoted};
 use crate::name::SettingName;
@@ -32,7 +32,7 @@ const FLAGS: &[(&str, MountFlags)] = &[
     ("nosymfollow", MountFlags::NOSYMFOLLOW),
 ];
 
-/// Options of a file system that are flags of the call, not words of its own.
+/// Options of a file system that are flags of the call rather than separate words.
 const SUPER_FLAGS: &[(&str, MountFlags)] = &[
     ("ro", MountFlags::RDONLY),
     ("sync", MountFlags::SYNCHRONOUS),
@@ -76,7 +76,7 @@ struct Mount {
     text: Text,
 }
 
-/// What a text says.
+/// A parsed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
     kind: String,

@@ -1,9 +1,10 @@
 //! The queueing discipline at the root of a device, over rtnetlink.
 //!
-//! Its place is `qdisc:INDEX:NAME`, its text is `KIND HANDLE: OPTIONS`, then the same with the parent before it for each discipline below the root; options
-//! are the bytes of the kernel's `TCA_OPTIONS`, in hexadecimal digits, and left out where there are none. A handle of 0
-//! means that the kernel chose the discipline itself, and chooses it again when the root is deleted (`net/sched/sch_api.c`,
-//! `net/sched/sch_generic.c`). What has classes or filters of its own is not taken: it could not be put back.
+//! Its place is `qdisc:INDEX:NAME`; its text is `KIND HANDLE: OPTIONS`, then, for each discipline below the root, the same
+//! after its parent. Options are the bytes of the kernel's `TCA_OPTIONS` in hexadecimal digits, omitted if there are none. A
+//! handle of 0 means that the kernel chose the discipline itself, and will choose it again when the root is deleted
+//! (`net/sched/sch_api.c`, `net/sched/sch_generic.c`). A discipline with its own classes or filters is refused: it could not
+//! be restored.
 
 use super::device::{INTERFACE, NetworkDevice};
 use super::{Setting, SettingFamily, SettingPlace};
@@ -203,7 +204,7 @@ pub(crate) fn typed(typed: &str, old: &str, is_there: impl Fn(&str) -> bool) -> 
     }
 }
 
-/// The root of a device, if it can be put back.
+/// The root of a device, if it can be restored.
 fn check_restorable(old: &str) -> Result<Qdisc, String> {
     let found = root(old).ok_or("the current discipline cannot be parsed")?;
     if found.handle != 0 && !PLAIN.contains(&found.kind.as_str()) {

@@ -1,5 +1,5 @@
-//! The system calls that no safe library offers: the cookie of the network namespace that a socket is
-//! in, the backlog of a listener, and whether somebody can write to a file.
+//! System calls that no safe library offers: the cookie of a socket's network namespace, the backlog of a
+//! listener, and whether a file is open for writing.
 #![allow(unsafe_code)]
 
 use rustix::fd::{AsRawFd, BorrowedFd};

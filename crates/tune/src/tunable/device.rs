@@ -1,7 +1,7 @@
 //! Devices: huge pages, disks, processors, interrupts, network queues.
 //!
-//! A disk is told from another one by its number and sequence, an interrupt by what it is for, an interface by its index
-//! and address: a name that was given to another device meanwhile is not written to.
+//! A disk is identified by its number and sequence, an interrupt by its purpose, an interface by its index and address: if a
+//! name has meanwhile passed to another device, nothing is written to it.
 
 use super::{INT_MAX, Risk, Scope, Tunable, int};
 use crate::setting::{DeviceFiles, INTERFACE};

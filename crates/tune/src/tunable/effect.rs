@@ -1,4 +1,4 @@
-//! What a change means: how far it reaches, when it is felt, and what a wrong value can do.
+//! What a change means: its scope, when it takes effect, and what a wrong value can do.
 
 /// How far a setting reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -63,7 +63,7 @@ pub enum EffectTime {
     NewSockets,
     /// By a listener when it calls `listen` again, as most do only when they are restarted.
     NewListeners,
-    /// When the service has read its files again, which it is told to.
+    /// When the service has reloaded its files, which it is told to do.
     Reloaded,
     /// When the service is restarted, which is not done here.
     Restarted,

@@ -1,4 +1,4 @@
-//! File systems: what can be changed only while nothing is mounted.
+//! File systems: settings that can be changed only while unmounted.
 
 use super::{EffectTime, Risk, Scope, Tunable, int};
 use crate::setting::ExtJournals;

@@ -1,4 +1,4 @@
-//! IPv4 beside TCP: ports, fragments, UDP, ICMP, neighbours, connection tracking.
+//! IPv4 other than TCP: ports, fragments, UDP, ICMP, neighbors, connection tracking.
 
 use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
 use crate::value::ValueKind;

@@ -1,7 +1,7 @@
-//! Links: the queueing discipline of a device, and what the device itself is set to.
+//! Links: the queueing discipline of a device, and settings of the device itself.
 //!
-//! A device refuses what it does not have; it then says what it has. Which of these a device has can be seen with
-//! `sysdyno tune plan`, which reads and changes nothing.
+//! A setting that a device does not have is refused, with a list of those that it has. `sysdyno tune plan` shows which of
+//! these a device has; it only reads.
 
 use super::{Risk, Scope, Tunable};
 use crate::setting::Qdiscs;
@@ -10,7 +10,7 @@ use crate::value::ValueKind;
 
 const ETHTOOL: &str = "networking/ethtool-netlink.rst";
 
-/// What drivers set anew when the number of queues changes.
+/// What drivers reset when the number of queues changes.
 const QUEUES: &[&str] = &[
     "/sys/class/net/*/queues/+/rps_cpus",
     "/sys/class/net/*/queues/+/rps_flow_cnt",

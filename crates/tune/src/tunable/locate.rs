@@ -1,4 +1,4 @@
-//! From the name of a setting to its place, and to what is recorded with it.
+//! Resolves the name of a setting to its place, and to what is recorded with it.
 
 use super::Tunable;
 use crate::journal::Witness;
@@ -7,12 +7,12 @@ use crate::roots::TuneRoots;
 use crate::setting::{SettingPlace, expanded};
 use std::io;
 
-/// Where one setting lies.
+/// The location of one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     /// Its places, at least one; more if several sockets listen on one port.
     pub(crate) places: Vec<SettingPlace>,
-    /// What tells that the device is the same.
+    /// What shows that the device is the same.
     pub(crate) witnesses: Vec<Witness>,
 }
 
@@ -22,7 +22,7 @@ impl Tunable {
         SettingName::of(self.id, key)
     }
 
-    /// Where the setting of this name lies.
+    /// The location of the setting with this name.
     ///
     /// # Errors
     /// There is no such thing, or it cannot be told from others.
@@ -51,7 +51,7 @@ impl Tunable {
         self.family.edited(&self.name(key).ok_or("it has no such name")?, text, value)
     }
 
-    /// Files that are there and that the kernel sets anew when the setting of this name is written.
+    /// Existing files that the kernel resets when the setting with this name is written.
     pub(crate) fn followers(&self, key: &str, roots: &TuneRoots) -> io::Result<Vec<SettingPlace>> {
         let mut all = Vec::new();
         for path in self.followers {

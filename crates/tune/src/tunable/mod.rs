@@ -1,8 +1,8 @@
-//! The table of settings that may be changed: one definition each, from which plan, list and documents come.
+//! The table of settings that may be changed: one definition each, from which plans, lists, and documents are made.
 //!
-//! A setting is in the table only if its old value, written back, makes the host what it was. What can be set in one
-//! direction only, acts when written, or drags others along in ways that cannot be taken back, is in [`never`], with the
-//! reason. Bounds are those of the kernel, narrowed where the rest of the range would leave no usable host.
+//! A setting is in the table only if writing its old value back restores the host. Settings that can only be set in one
+//! direction, that trigger an action when written, or that change others irreversibly are in [`never`], with the reason.
+//! Bounds are the kernel's, narrowed where the rest of the range would make the host unusable.
 //!
 //! Sources are named per table: `admin-guide/…` and `networking/…` are below `Documentation/` of the kernel's source.
 
@@ -32,9 +32,9 @@ pub use never::never;
 /// A setting that may be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Tunable {
-    /// Its name, as `sysctl` writes it; `*` stands for a device, a queue, a process or a port.
+    /// Its name, as `sysctl` writes it; `*` is a placeholder for a device, a queue, a process, or a port.
     pub id: &'static str,
-    /// Where it lies.
+    /// Its location.
     family: &'static dyn SettingFamily,
     /// What it holds.
     pub kind: ValueKind,
@@ -53,7 +53,7 @@ pub struct Tunable {
     pub followers: &'static [&'static str],
     /// What it does, in two sentences.
     pub does: &'static str,
-    /// Where that is said.
+    /// The source for that.
     pub source: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Mounts: options that can be changed while the file system is used.
+//! Mounts: options that can be changed while the file system is in use.
 
 use super::{Risk, Scope, Tunable};
 use crate::setting::Mounts;

@@ -1,4 +1,4 @@
-//! Packets before they are anybody's: queues, budgets, steering, socket buffers.
+//! Packets before they reach a socket: queues, budgets, steering, socket buffers.
 
 use super::{EffectTime, FLAG, INT_MAX, Scope, Tunable, int};
 use crate::value::ValueKind;

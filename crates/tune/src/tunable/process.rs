@@ -1,4 +1,4 @@
-//! Processes and listeners that run: changed without a restart.
+//! Running processes and listeners: changed without a restart.
 
 use super::{INT_MAX, Risk, Scope, Tunable, int};
 use crate::setting::{Backlogs, LOCKED_MEMORY, OPEN_FILES, PROCESSES, ProcessLimits};

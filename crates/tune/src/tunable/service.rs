@@ -1,7 +1,7 @@
-//! Settings of services, in their files.
+//! Settings of services, in their configuration files.
 //!
-//! A key is `SERVICE:FILE:DIRECTIVE`; blocks and sections stand before the directive, with slashes. The service's own
-//! program checks the file before it is told to read it. Sources are the services' own manuals.
+//! A key is `SERVICE:FILE:DIRECTIVE`; blocks and sections precede the directive, separated by slashes. The service's own
+//! program checks the file before the service reloads it. Sources are the services' own manuals.
 
 use super::{EffectTime, INT_MAX, Risk, Scope, Tunable, int};
 use crate::service::Service;

@@ -1,4 +1,4 @@
-//! Sets of CPUs: as people type them, as lists and as masks of the kernel.
+//! Sets of CPUs: as typed, as the kernel's lists, and as its masks.
 
 use std::collections::BTreeSet;
 

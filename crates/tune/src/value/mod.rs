@@ -1,4 +1,4 @@
-//! Values of settings: what may be typed, and when two texts mean the same.
+//! Values of settings: which ones are valid, and when two texts mean the same.
 
 mod cpus;
 

@@ -1,4 +1,4 @@
-//! Was the world around the runs the same: their schedule, caches, neighbours, machines, tools?
+//! Were the circumstances of the runs the same: schedule, caches, neighbors, machines, tools?
 
 use super::{Examine, Gate, Seen};
 use crate::facts::NEARLY_SAME;

@@ -1,8 +1,8 @@
 //! May two runs be compared? Every known way in which a comparison goes wrong is one [`Gate`].
 //!
-//! A gate looks at a run, or at a run and the first of all, and says nothing, warns, or refuses. What was not recorded
-//! fires no gate. What refuses because of the world around the runs can be allowed by name, and is told all the same;
-//! what refuses because a number is not the server's cannot.
+//! A gate looks at one run, or at a run and the first of all runs, and then does nothing, warns, or refuses. Data that was
+//! not recorded fires no gate. A refusal because of the world around the runs can be overridden by name, and is reported
+//! all the same; a refusal because a number is not the server's cannot.
 
 mod around;
 mod plan;

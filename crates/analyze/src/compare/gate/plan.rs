@@ -1,4 +1,4 @@
-//! Was the same load sent? A table of what a plan says, field by field.
+//! Was the same load sent? A table of a plan's fields.
 
 use super::{Examine, Gate, Seen};
 use crate::compare::profile::RunProfile;

@@ -1,4 +1,4 @@
-//! Are the numbers of each run the server's at all?
+//! Do the numbers of each run measure the server at all?
 
 use super::{Examine, Gate, Seen};
 use crate::compare::profile::RunProfile;

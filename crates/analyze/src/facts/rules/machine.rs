@@ -1,4 +1,4 @@
-//! Rules of the processor, memory, kernel and limits.
+//! Rules for the processor, memory, kernel, and limits.
 
 use super::{FactRule, rules};
 

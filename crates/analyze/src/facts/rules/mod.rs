@@ -1,7 +1,7 @@
-//! What is known of facts: how much a difference matters to a workload, and why.
+//! Rules for facts: how much a difference matters to a workload, and why.
 //!
-//! The weights are an order, not a measure: 10 is what can make a factor between like machines, 7–9
-//! what often limits, 4–6 what does at times, 1–3 what rarely does, 0 what is not known to matter. They are house values.
+//! The weights give an order; they measure nothing. 10: can make a factor between similar machines; 7–9: often the limit;
+//! 4–6: sometimes; 1–3: rarely; 0: not known to matter. They are house values.
 
 mod machine;
 mod network;

@@ -1,4 +1,4 @@
-//! Rules of sockets, protocols and interfaces.
+//! Rules for sockets, protocols, and interfaces.
 
 use super::{FactRule, rules};
 

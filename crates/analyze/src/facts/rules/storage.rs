@@ -1,4 +1,4 @@
-//! Rules of file systems, disks and writing back.
+//! Rules for file systems, disks, and writeback.
 
 use super::{FactRule, rules};
 

@@ -1,4 +1,4 @@
-//! What well-known lines of logs mean, and what to change. The first whose words a line has is taken.
+//! Well-known log lines: what they mean, and what to change. The first entry whose words appear in a line applies.
 
 /// A line that says its cause.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
-//! What the server's logs, and the kernel's, said while requests failed: servers write most of what stops them into a log.
+//! What the server's logs and the kernel log said while requests failed: servers log most of the reasons for which they
+//! fail.
 
 pub(super) mod known;
 

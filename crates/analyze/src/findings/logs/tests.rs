@@ -1,4 +1,4 @@
-//! Which lines of logs are a cause, and how many of them it takes.
+//! Tests of log findings: which lines name a cause, and how many of them it takes.
 
 use super::super::tests::{conclude, slow};
 use super::known::{OF_KERNEL, OF_SERVERS, find as meaning};

@@ -1,7 +1,9 @@
-//! Limits that readings show by themselves: what moved, from which amount on, and what else has to agree.
+//! Bottlenecks that readings show directly: which reading moved, from what amount on it counts, and which other reading has
+//! to agree.
 //!
-//! Such a rule is data. Any one of its mechanism's signs makes the case, any other reading confirms it, and how far it reaches
-//! follows from the number of events or from what was used up ([`Touch`]). A host's counters accuse the server only with it ([`Whose`]).
+//! Such a rule is data. Any one sign of its mechanism suggests the bottleneck, and any other reading confirms it. How much
+//! it can explain follows from the number of events or from the amount used up ([`Touch`]). If the server's own readings
+//! could confirm it and do not, the host's counters do not implicate the server ([`Whose`]).
 
 mod read;
 
@@ -15,42 +17,42 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::Quantity;
 use sysdyno_record::load::FailureClass;
 
-/// What makes a case, and what confirms it.
+/// The signs that suggest a bottleneck, and the readings that confirm it.
 #[derive(Debug)]
 pub(crate) struct Signs {
-    /// The conclusion, before what was seen.
+    /// The conclusion; the observations follow it.
     pub(super) title: &'static str,
-    /// The conclusion if none of it was seen.
+    /// The conclusion if no sign was seen.
     pub(super) not: &'static str,
     /// Any of these is the mechanism.
     pub(super) mechanism: &'static [LimitSign],
-    /// All of these have to hold as well: without them the mechanism is no limit.
+    /// All of these have to hold as well; otherwise the mechanism is no bottleneck.
     pub(super) given: &'static [LimitSign],
     /// Any of these confirms it.
     pub(super) confirmers: &'static [LimitSign],
     /// What it can have done to requests.
     pub(super) touch: Touch,
-    /// Whose doing the mechanism can be.
+    /// Who can have caused the mechanism.
     pub(super) whose: Whose,
 }
 
-/// Whose doing a mechanism can be.
+/// Who can have caused a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// What is read is the server's own.
+    /// The readings are the server's own.
     Server,
-    /// The counters are the whole host's: where the server's own readings could tell, and do not, it is a neighbour's.
+    /// The counters are the whole host's: if the server's own readings could confirm it and do not, a neighbor caused it.
     Host,
 }
 
 /// One reading, and how much of it is a sign.
 #[derive(Debug)]
 pub(crate) struct LimitSign {
-    /// What is read.
+    /// The quantity read.
     pub(super) quantity: Quantity,
-    /// What of it counts.
+    /// Which aspect of it counts.
     pub(super) measure: SignMeasure,
-    /// From where on it is a sign.
+    /// The amount from which on it is a sign.
     pub(super) least: Threshold,
     /// Says it: the amount, and the name of the CPU, device, or folder that it is of, empty where there is only one.
     pub(super) say: fn(f64, &str) -> String,
@@ -72,7 +74,7 @@ impl LimitSign {
 /// What a mechanism can have done to requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Touch {
-    /// Requests waited for what was used up.
+    /// Requests waited for the exhausted resource.
     Waits,
     /// The server could not do its work: requests failed, or waited.
     Work,

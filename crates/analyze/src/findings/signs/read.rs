@@ -1,4 +1,4 @@
-//! What of a reading counts: events, a rate, a share of time, a level, or its part of another reading.
+//! Which aspect of a reading counts: events, a rate, a share of time, a level, or its share of another reading.
 
 use super::LimitSign;
 use crate::format::name;

@@ -1,4 +1,4 @@
-//! A thread's arrivals: those that its schedule has still to come, and those that wait for a free connection.
+//! A thread's arrivals: those still ahead in its schedule, and those that wait for a free connection.
 
 use crate::clock;
 use crate::engine::gaps::{Gaps, MAX_GAPS_COUNT};

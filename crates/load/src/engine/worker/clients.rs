@@ -1,4 +1,4 @@
-//! Clients of a closed process that come and leave while it lasts, as the plan's ramp says.
+//! Clients of a closed load that join and leave while it runs, following the plan's ramp.
 
 use crate::engine::job::{ClientTurn, Job};
 use crate::schedule::Share;

@@ -1,4 +1,4 @@
-//! What a thread sends: which of the load's requests, for whom, and what is put into it.
+//! What a thread sends: which of the load's requests, for which user, and with which values.
 
 use super::users::Users;
 use super::values::RequestValues;
@@ -28,7 +28,7 @@ pub(super) struct Content<'a> {
     pub users: Option<Users>,
     /// What is put into requests that are not always the same; `None`: all are.
     values: Option<RequestValues>,
-    /// Draws what is sent; the schedule has a generator of its own.
+    /// Draws the next request; the schedule has its own generator.
     random: Xoshiro256PlusPlus,
 }
 

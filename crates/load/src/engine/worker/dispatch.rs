@@ -1,4 +1,4 @@
-//! From arrivals to connections: what is due gets a free connection, or waits for one.
+//! From arrivals to connections: a due arrival gets a free connection, or waits for one.
 
 use super::Worker;
 use super::arrivals::{NOBODY, Waiting};

@@ -5,17 +5,15 @@
 //!              ▲                               ▲
 //!            phases: what may begin          content: what is sent
 //! ```
-//! Each part knows its own fields only; the steps that need several are methods of the worker, in `dispatch` (until a
-//! request has a connection), `exchange` (on the connection), and `outcome` (its end).
+//! Each part knows only its own fields; the steps that need several parts are methods of the worker, in `dispatch` (until
+//! a request has a connection), `exchange` (on the connection), and `outcome` (its end).
 //!
-//! A turn of the loop: close the windows that ended, notice the arrivals that are due, expire deadlines, take up the
-//! connections that are ready; then wait for the kernel at most until the next of these instants; then handle what
-//! completed. While completions are handled, the next arrival is looked at after each one, so that a batch of responses
-//! does not delay a send.
+//! One turn of the loop: close windows that ended, notice due arrivals, expire deadlines, and process the ready
+//! connections; then wait for the kernel, at most until the next of these instants; then handle the completions. After
+//! each completion the thread checks for the next arrival, so that a batch of responses does not delay a send.
 //!
-//! A response in a closed process is followed by the next request on the spot, without a way round the loop. Failures
-//! are not: their connections go through the ready list, so that a server that fails at once cannot make the thread
-//! recurse.
+//! In a closed load, the next request follows a response on the spot, without another turn of the loop. After a failure,
+//! the connection goes through the ready list instead, so that a server that fails at once cannot make the thread recurse.
 
 mod arrivals;
 mod clients;
@@ -65,7 +63,7 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// Gaps between neighbouring arrivals, of those phases in which the timer can tell them apart.
+    /// Gaps between neighboring arrivals, of those phases in which the timer can tell them apart.
     pub(super) fn single_gaps_ns(&self) -> impl Iterator<Item = u64> {
         let single = self.gaps.iter().filter(|sample| sample.arrivals_count == 1);
         single.flat_map(|sample| sample.gaps_ns.iter().copied())

@@ -1,4 +1,4 @@
-//! How far a thread has come in its trial: the stage, the phase, and what may still begin in that phase.
+//! A thread's progress in its trial: the stage, the phase, and what may still begin in that phase.
 
 use crate::engine::job::Job;
 use crate::schedule::Share;

@@ -1,4 +1,4 @@
-//! The connections of one thread: which are free, which are to be used again, and which have a request.
+//! The connections of one thread: which are free, which are ready for reuse, and which carry a request.
 
 use super::timeouts::Timeouts;
 use crate::engine::churn::Churn;

@@ -4,8 +4,8 @@
 //!   waiting ──due──► page ──ok──► object ──ok──► … ──► over: drawn are what comes next, and when ──► waiting
 //!                      └── failed, timed out, never sent ──► over
 //! ```
-//! A user is a few dozen bytes; those of a thread lie in one table, and what is due in one heap. Connections are those of
-//! the pool: a user takes one that is free for its page and, as far as it can, goes on with it for the objects.
+//! A user is a few dozen bytes; a thread keeps its users in one table and the due times in one heap. Connections come from
+//! the pool: a user takes a free one for its page and, if possible, keeps it for the objects.
 
 use super::Worker;
 use super::arrivals::{NOBODY, Waiting};

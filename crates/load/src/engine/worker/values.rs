@@ -1,4 +1,4 @@
-//! Requests that are written when they are sent, and what is kept of their responses.
+//! Requests that are built when they are sent, and the parts of their responses that are kept.
 
 use crate::carrier::Carrier;
 use crate::engine::connection::Reader;

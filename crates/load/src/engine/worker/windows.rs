@@ -1,4 +1,4 @@
-//! The windows in which a thread measures: what the present one counts, and the cut to the next.
+//! A thread's measuring windows: the counts of the current one, and the switch to the next.
 
 use super::arrivals::Waiting;
 use crate::clock;

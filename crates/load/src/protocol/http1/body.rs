@@ -1,4 +1,4 @@
-//! The body of a response as it comes: counted, looked through and dropped.
+//! The body of a response as it arrives: counted, checked, and discarded.
 
 use super::rules::Rules;
 use crate::protocol::Response;

@@ -8,7 +8,7 @@
 use super::limits::{MAX_CHUNK_EXTENSION_BYTES, MAX_CHUNK_LINE_BYTES, MAX_DECLARED_BYTES, MAX_TRAILER_BYTES};
 use sysdyno_record::load::FailureClass;
 
-/// Where in the coding the next byte stands.
+/// The position of the next byte in the coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// In the hexadecimal digits of a size.

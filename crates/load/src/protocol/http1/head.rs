@@ -1,4 +1,4 @@
-//! A response head: where it ends, what it says about framing, and the one field that a validator asks for.
+//! A response head: where it ends, its framing, and the one field that a validator needs.
 
 use super::limits::{MAX_DECLARED_BYTES, MAX_FIELDS_COUNT, MAX_HEAD_BYTES, MAX_HEAD_LINE_BYTES};
 use crate::failure::is_tls_record;
@@ -13,7 +13,7 @@ pub(super) struct Head {
     pub status: u16,
     /// Whether the connection may carry another request.
     pub keep_alive: bool,
-    /// How the body is framed, as far as the head alone says.
+    /// How the body is framed according to the head alone.
     pub framing: Framing,
     /// Whether the expected field is there; true if none is expected.
     pub has_expected: bool,
@@ -111,7 +111,7 @@ impl<'a> Lines<'a> {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// Whether a carriage return stands anywhere but before a line feed.
+    /// Whether there is a carriage return anywhere but before a line feed.
     fn has_bare_cr(&self, head: &[u8]) -> bool {
         memchr::memchr_iter(b'\r', head).any(|at| head.get(at + 1) != Some(&b'\n'))
     }
@@ -205,12 +205,12 @@ fn parse_decimal(text: &[u8]) -> Option<u64> {
     (number <= MAX_DECLARED_BYTES).then_some(number)
 }
 
-/// Whether a byte may not stand in a head at all.
+/// Whether a byte is forbidden anywhere in a head.
 fn is_forbidden(byte: u8) -> bool {
     (byte < 0x20) & (byte != b'\t') & (byte != b'\r') & (byte != b'\n') | (byte == 0x7f)
 }
 
-/// Whether a byte may stand in a method or field name (RFC 9110 §5.6.2 `tchar`).
+/// Whether a byte is allowed in a method or field name (RFC 9110 §5.6.2 `tchar`).
 pub(crate) fn is_token_byte(byte: u8) -> bool {
     TOKEN_BYTES[byte as usize]
 }

@@ -1,4 +1,4 @@
-//! What is kept of a response until the next one comes, for those who take values from it.
+//! The parts of a response that are kept until the next one arrives, so that values can be taken from them.
 
 /// The head of a response, and the beginning of its body.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,9 @@
 //! HTTP/1.1 as a load client needs it: fixed request bytes out, framing of responses in.
 //!
-//! The response parser reads framing and what the validators ask for, and nothing else. Bodies are counted and
-//! dropped. Any doubt about where a response ends fails the request and costs the connection (RFC 9112 §6.3, §9.6).
+//! The response parser reads only the framing and what the validators need. Bodies are counted and discarded. Any doubt
+//! about where a response ends fails the request and closes the connection (RFC 9112 §6.3, §9.6).
 //!
-//! What is accepted and what is not, beyond the letter of RFC 9112:
+//! Decisions beyond the letter of RFC 9112:
 //!
 //! | input | decision |
 //! |---|---|

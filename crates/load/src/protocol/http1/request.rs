@@ -1,4 +1,4 @@
-//! The bytes of the request, made once before the load.
+//! The bytes of the request, built once before the load.
 
 use crate::error::LoadError;
 use sysdyno_record::plan::{LoadPlan, RequestSpec, Target};

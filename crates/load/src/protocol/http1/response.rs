@@ -1,7 +1,7 @@
-//! The response parser: bytes in, in pieces of any size; one response out, with its validators' opinion.
+//! The response parser: bytes in, in pieces of any size; one response out, with its validators' judgment.
 //!
-//! It keeps no more of a response than its rules ask for. A head that arrives in one piece, as nearly all do, is read where it lies; one that does not is
-//! gathered in a buffer that is bounded by [`MAX_HEAD_BYTES`](super::limits::MAX_HEAD_BYTES).
+//! It keeps no more of a response than its rules require. A head that arrives in one piece, as nearly all do, is parsed in
+//! place; any other is collected in a buffer bounded by [`MAX_HEAD_BYTES`](super::limits::MAX_HEAD_BYTES).
 //!
 //! ```text
 //!   Head ──complete──► Length(n) | Chunked | Close ──► done

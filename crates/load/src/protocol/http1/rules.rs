@@ -1,4 +1,4 @@
-//! What responses are held against, and what is kept of them.
+//! The rules that responses must meet, and what is kept of them.
 
 use super::watch::Watch;
 use crate::page::SHOWN_BODY_BYTES;

@@ -1,6 +1,6 @@
-//! When the beginnings of bodies are kept to show what a server said: until one is learnt, and from the first wrong one on.
+//! When to keep the beginnings of bodies, to show what a server said: until a body is learned, and from the first wrong one on.
 //!
-//! A load that goes well pays for one relaxed read per piece of a body.
+//! A load without failures pays one relaxed read per piece of a body.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

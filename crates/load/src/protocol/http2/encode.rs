@@ -1,5 +1,5 @@
-//! The requests of a load in the form that HTTP/2 sends them. Whoever makes a request writes it for HTTP/1, whether it is
-//! made before the load or when it is sent; here its head becomes a header block, and its body goes into frames as it is.
+//! Encodes requests for HTTP/2. All requests are built in HTTP/1 form, before the load or when they are sent; here the head
+//! becomes a header block, and the body goes into frames unchanged.
 
 use super::frame::HEADER_BYTES;
 use super::static_table::STATIC_TABLE;

@@ -1,4 +1,4 @@
-//! What breaks a connection or a stream, and the error codes in which the two ends tell each other (RFC 9113, section 7).
+//! Errors that break a connection or a stream, and their error codes on the wire (RFC 9113, section 7).
 
 use sysdyno_record::load::FailureClass;
 

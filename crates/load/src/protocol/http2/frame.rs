@@ -1,4 +1,4 @@
-//! Frames (RFC 9113, section 4): nine bytes of length, type, flags and stream, and a payload.
+//! Frames (RFC 9113, section 4): nine bytes of length, type, flags, and stream, then a payload.
 
 use super::error::{Breach, MISPLACED, MISSIZED};
 use super::limits::MAX_FRAME_BYTES;

@@ -1,8 +1,8 @@
-//! The decoder of header blocks (RFC 7541), for a reader who wants three fields of each, or all of them as lines.
+//! The decoder of header blocks (RFC 7541), for a caller that needs three fields of each, or all of them as lines.
 //!
-//! Fields that the server adds to its table are decoded and kept, since it may refer to them; others are passed over
-//! unless they can be what is looked for. All lengths are bounded before anything is stored. A field that may not be in a
-//! response breaks that response; a block that cannot be decoded breaks the connection.
+//! Fields that the server adds to its table are decoded and kept, since it may refer to them; others are skipped unless they
+//! may be wanted. All lengths are bounded before anything is stored. A field that a response must not have breaks that
+//! response; a block that cannot be decoded breaks the connection.
 
 use super::huffman;
 use super::limits::{MAX_HEAD_BYTES, TABLE_BYTES};

@@ -1,7 +1,7 @@
 //! The Huffman code of RFC 7541, appendix B.
 //!
 //! The code is canonical: symbols of the same length have consecutive codes in the order of their values, and shorter
-//! codes come first. So the lengths are all there is to know.
+//! codes come first. So the lengths define the whole code.
 
 use std::sync::LazyLock;
 

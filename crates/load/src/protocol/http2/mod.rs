@@ -1,13 +1,12 @@
-//! HTTP/2 as a load client needs it: many requests at a time on few connections. A [`Link`] is one connection: bytes that
-//! arrived in, events of its streams and bytes to be sent out.
+//! HTTP/2 as a load client needs it: many requests at a time on few connections. A [`Link`] is one connection: received bytes
+//! in, events of its streams and bytes to send out.
 //!
-//! A request is a header block and maybe a body, made before the load; one with values or cookies is written for HTTP/1 and
-//! becomes a block when it is sent. Blocks refer to the static table only, so that nothing has to be remembered of a
-//! connection. Of a response the status and one expected field are read, its body is counted, looked through and dropped; if
-//! its rules say so, head and beginning of the body are kept until the next one in the same place, the head as HTTP/1 writes
-//! it.
+//! A request is a header block and possibly a body, built before the load; one with values or cookies is built in HTTP/1 form
+//! and becomes a block when it is sent. Blocks refer only to the static table, so no state of the connection is needed. Of a
+//! response, the status and one expected field are read; its body is counted, checked, and discarded. If its rules require it,
+//! the head (in HTTP/1 form) and the beginning of the body are kept until the next response in the same place.
 //!
-//! The table of fields is what HTTP/2 grants a server that is told nothing, 4 KiB, and servers that use it are followed.
+//! The table of fields has HTTP/2's default size, 4 KiB, and servers may use it.
 //!
 //! | what the server does | outcome |
 //! |---|---|
@@ -25,9 +24,9 @@
 //! | a body shorter than `content-length` | `body_truncated` |
 //! | never opens a window | `write_timeout` |
 //!
-//! What breaks a connection fails each request on it with the class of what broke it. The server is told with the error
-//! code that the RFC has for it: by RST_STREAM of a stream, by GOAWAY of a connection; also of one that is closed because the
-//! load is over, or it is not used any more (`NO_ERROR`).
+//! An error that breaks a connection fails each request on it with that error's class. The server gets the RFC's error code:
+//! in RST_STREAM for a stream, in GOAWAY for a connection. A connection that is closed because the load is over or it is no
+//! longer used gets a GOAWAY too (`NO_ERROR`).
 //!
 //! Sources: RFC 9113 (HTTP/2), RFC 7541 (HPACK).
 

@@ -1,4 +1,4 @@
-//! The table of RFC 7541, appendix A: fields that have a number from the start, from 1.
+//! The static table of RFC 7541, appendix A, whose fields are numbered from 1.
 
 /// Names and values.
 pub(super) const STATIC_TABLE: [(&str, &str); 61] = [

@@ -1,4 +1,4 @@
-//! The decoder of answers: bytes in, in pieces of any size; the outcome of one request out.
+//! The decoder of responses: bytes in, in pieces of any size; the outcome of one request out.
 //!
 //! ```text
 //!   Line ──VALUE, VA──► Value(left) ──► ValueEnd ──► Line, or done (one key by meta commands)

@@ -1,4 +1,4 @@
-//! All keys and values of a plan, as functions of a key's number.
+//! All keys and values of a plan, computed from a key's number.
 
 use super::{MAX_KEY_BYTES, size};
 use sysdyno_record::wire::{MemcachedPlan, SizeModel};

@@ -1,9 +1,8 @@
-//! memcached as a load client needs it: which keys, how long, in which commands; and what came back for them.
+//! memcached as a load client needs it: the keys, their sizes, the commands, and the responses.
 //!
-//! A key has a number. Its text, the length of its value and the value itself follow from the number and the seed of the
-//! plan, so that any value that is read can be verified without keeping what was stored. Responses are bounded and read
-//! as they come; of a value nothing is kept. Whatever is not an answer to what was asked fails the request and costs the
-//! connection, as with HTTP.
+//! Each key has a number. Its text, the length of its value, and the value itself follow from the number and the plan's seed,
+//! so any value that is read can be verified without keeping what was stored. Responses are bounded and parsed as they
+//! arrive; values are not kept. Anything that does not answer the request fails it and closes the connection, as with HTTP.
 //!
 //! | answer | outcome |
 //! |---|---|

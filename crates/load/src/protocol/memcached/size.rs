@@ -1,9 +1,9 @@
 //! Lengths of keys and values, from a uniform number.
 //!
 //! ETC is the most general of the pools that Facebook published: B. Atikoglu, Y. Xu, E. Frachtenberg, S. Jiang, M.
-//! Paleczny, "Workload analysis of a large-scale key-value store", SIGMETRICS 2012, section 5. Keys follow a generalised
+//! Paleczny, "Workload analysis of a large-scale key-value store", SIGMETRICS 2012, section 5. Keys follow a generalized
 //! extreme value distribution (location 30.7984, scale 8.20449, shape 0.078688). The lengths 0 to 14 of values have the
-//! probabilities of a table; longer ones follow a generalised Pareto distribution (location 15, scale 214.476, shape
+//! probabilities of a table; longer ones follow a generalized Pareto distribution (location 15, scale 214.476, shape
 //! 0.348238). Both are drawn by inversion: x = μ + σ ((−ln u)^−k − 1) / k, and x = θ + σ (u^−k − 1) / k.
 
 use super::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
@@ -94,7 +94,7 @@ mod tests {
     fn etc_has_the_quantiles_of_its_formulas() {
         // Median of the extreme value distribution: μ + σ ((ln 2)^−k − 1) / k = 33.8.
         assert_eq!(quantile(SizeModel::Etc, key_bytes, 0.5), 33);
-        // 44.2 % of the values have less than 15 bytes; the median of the rest is 15 + σ (2^k − 1) / k = 183.1.
+        // 44.2% of the values have less than 15 bytes; the median of the rest is 15 + σ (2^k − 1) / k = 183.1.
         let short: f64 = ETC_SHORT_VALUES.iter().sum();
         assert_eq!(quantile(SizeModel::Etc, value_bytes, short - 0.001), 14);
         assert_eq!(quantile(SizeModel::Etc, value_bytes, short + (1.0 - short) / 2.0), 183);

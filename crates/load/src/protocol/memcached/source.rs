@@ -1,4 +1,4 @@
-//! Where the requests of one generator thread come from.
+//! The source of one generator thread's requests.
 
 use super::{Decoder, Keys};
 use rand::{RngExt, SeedableRng};
@@ -136,7 +136,7 @@ mod tests {
             gets += u32::from(is_get);
             firsts += u32::from(out == b"get 0000\r\n");
         }
-        // 90 % of them, and of these 1 ÷ H(1000) = 13.36 % for the most popular key; five standard deviations.
+        // 90% of them, and of these 1 ÷ H(1000) = 13.36% for the most popular key; five standard deviations.
         assert!(gets.abs_diff(18_000) < 220, "{gets}");
         assert!(firsts.abs_diff(2405) < 240, "{firsts}");
     }

@@ -1,9 +1,9 @@
-//! Where connections come from: which of the source addresses a connection is bound to, whether these can be bound, and
-//! whether there are ports enough.
+//! Where connections come from: to which source address each is bound, whether these can be bound, and whether there are
+//! enough ports.
 //!
-//! Connection number k of a load is bound to source k modulo their number, whatever thread it belongs to, so that they
-//! differ by one connection at most. The port is left open at the bind (`IP_BIND_ADDRESS_NO_PORT`, ip(7)) and chosen at
-//! the connect, where only the whole of addresses and ports must be free.
+//! Connection number k of a load is bound to source k modulo the number of sources, whatever its thread, so the sources
+//! differ by at most one connection. The port is left open at the bind (`IP_BIND_ADDRESS_NO_PORT`, ip(7)) and chosen at the
+//! connect, where only the combination of addresses and ports must be free.
 
 mod ports;
 mod proxy;

@@ -1,11 +1,12 @@
-//! Whether a load has the ports that it needs, told before its first connection.
+//! Checks before the first connection whether a load has enough ports.
 //!
 //! A connection is known by two addresses and two ports; the server's address and port are fixed, so each source address
 //! has as many connections to it as `net.ipv4.ip_local_port_range` has ports. Whoever closes a connection first keeps its
 //! port for `TCP_TIMEWAIT_LEN`, 60 s (`include/net/tcp.h`), unless `net.ipv4.tcp_tw_reuse` lets a new connection have it
 //! after one second: 1 always, 2 over loopback (`Documentation/networking/ip-sysctl.rst`).
 //!
-//! What cannot work is refused. Where it depends on who closes first, which only the server decides, it is a warning.
+//! A load that cannot work is refused. If it depends on which side closes first, which
+//! only the server decides, there is a warning.
 
 use crate::error::LoadError;
 use sysdyno_record::plan::{Endpoint, KeepAlive, LoadPlan, PhaseEnd};
@@ -100,7 +101,7 @@ fn remedy(needed: u64, limits: PortLimits) -> String {
     format!("send from {sources} addresses with --source A,B,…, or widen net.ipv4.ip_local_port_range")
 }
 
-/// How long the load takes, as far as that is known. Unit: seconds.
+/// How long the load takes, if known. Unit: seconds.
 fn span_s(plan: &LoadPlan) -> f64 {
     let span = |phase: &sysdyno_record::plan::PhasePlan| match (phase.end, phase.rate_hz) {
         (PhaseEnd::After(span), _) => span.seconds(),

@@ -1,7 +1,7 @@
-//! The PROXY protocol header: who the client is, said by a connection before its first request.
+//! The PROXY protocol header: tells the server who the client is, before a connection's first request.
 //!
-//! The addresses are those of the connection itself, as of a proxy that has no client but itself. A Unix socket has none
-//! and says so (`UNKNOWN`, `LOCAL`). Source: `doc/proxy-protocol.txt` of HAProxy, sections 2.1 and 2.2.
+//! The addresses are those of the connection itself, as if a proxy were its own only client. A Unix socket has none and
+//! says so (`UNKNOWN`, `LOCAL`). Source: `doc/proxy-protocol.txt` of HAProxy, sections 2.1 and 2.2.
 
 use std::net::{IpAddr, SocketAddr};
 use sysdyno_record::origin::ProxyProtocol;

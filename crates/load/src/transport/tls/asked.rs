@@ -1,5 +1,5 @@
-//! Whether a server asked for a client certificate that there is none of. The library answers that there is none, and does
-//! not tell; what the server says then differs from version to version, and often names nothing.
+//! Notices when a server asks for a client certificate and there is none. The library answers the server but does not report
+//! the request; the server's reaction depends on its version and often does not name the cause.
 
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;

@@ -1,5 +1,5 @@
-//! As much of DER as it takes to look into a certificate beside the library, which does not tell how long a key is, nor judges
-//! a certificate that is trusted itself.
+//! Just enough DER to inspect a certificate: the library neither reports a key's length nor judges a certificate that is
+//! itself trusted.
 //!
 //! Source: X.690; RFC 5280, section 4.1.
 

@@ -1,5 +1,5 @@
-//! Which failure class an error of TLS belongs to, and what is known besides. What the library says about an error is for
-//! programmers, so none of it is shown.
+//! The failure class of a TLS error, and further details. The library's error messages are for programmers, so none of them
+//! is shown.
 
 use super::verifier::RefusedKey;
 use crate::failure::{Detail, Fault, alert};

@@ -1,6 +1,6 @@
-//! How long the RSA key in a certificate is.
+//! The length of the RSA key in a certificate.
 //!
-//! The library refuses the signatures of short keys, and calls that a bad signature. So the key is looked at besides.
+//! The library refuses signatures of short keys and reports a bad signature, so the key's length is checked here as well.
 //!
 //! Source: RFC 5280, section 4.1 (`SubjectPublicKeyInfo`); RFC 8017, appendix A.1.1 (`RSAPublicKey`).
 

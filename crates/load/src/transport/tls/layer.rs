@@ -1,4 +1,4 @@
-//! The transport that enciphers what is sent and deciphers what arrives.
+//! The transport that encrypts outgoing data and decrypts incoming data.
 
 use super::asked::Asked;
 use super::failure::{CLOSED_EARLY, HandshakeState, classify};

@@ -1,4 +1,4 @@
-//! Sessions that can be resumed, of one thread and one server.
+//! Resumable sessions of one thread with one server.
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};

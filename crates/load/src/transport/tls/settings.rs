@@ -1,4 +1,4 @@
-//! What the TLS of a plan means, read once before the load: versions, name, trust, own certificate.
+//! A plan's TLS settings, read once before the load: versions, name, trusted certificates, client certificate.
 
 use super::verifier::Verifier;
 use crate::error::LoadError;

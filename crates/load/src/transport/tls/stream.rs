@@ -1,5 +1,5 @@
-//! A stream over TLS that blocks, for what is done before a load. Each read waits for the socket once: whoever trickles
-//! has no more time than the reader gives.
+//! A blocking TLS stream, for work before a load. Each read waits for the socket once, so a peer that trickles bytes gets no
+//! more time than the reader allows.
 
 use super::asked::Asked;
 use super::failure::{CLOSED_EARLY, HandshakeState, classify};
@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 16 * 1024;
 
 const HANDSHAKING: HandshakeState = HandshakeState { is_handshaking: true, is_asked: false };
 
-/// A failure as an error with its reason, and a hint on a line of its own.
+/// A failure as an error with its reason, and a hint on a separate line.
 fn told(fault: Fault, arrived: &[u8]) -> io::Error {
     let mut text = fault.class.meaning().trim_end_matches('.').to_owned();
     if let Some(clause) = fault.detail.clause(arrived) {

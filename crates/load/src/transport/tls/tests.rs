@@ -1,4 +1,4 @@
-//! Records against bytes that somebody has changed on the way, without sockets.
+//! Records whose bytes were changed in transit, without sockets.
 
 use super::read_records;
 use proptest::prelude::*;

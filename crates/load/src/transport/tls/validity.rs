@@ -1,4 +1,4 @@
-//! From when to when a certificate is valid, for one that the library does not judge.
+//! The validity period of a certificate, for certificates that the library does not judge.
 //!
 //! Source: RFC 5280, section 4.1.2.5 (`Validity`), which leaves one form for each of the two kinds of time.
 

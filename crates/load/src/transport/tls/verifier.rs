@@ -1,8 +1,8 @@
-//! Who is believed to be the server: whoever the trusted certificates vouch for, or anyone; in both cases with a key whose
-//! signatures can be verified, which is told apart from a signature that is wrong.
+//! Decides which server certificates to accept: those that the trusted certificates vouch for, or any. In both cases the
+//! key's signatures must be verifiable, and an unusable key is reported differently from a wrong signature.
 //!
-//! A certificate that is one of the trusted ones itself is believed for its name and its time, whatever else it says: the
-//! library wants no authority (`CA:TRUE`) for a server, but that is what `openssl req -x509` makes.
+//! A certificate that is itself one of the trusted ones is accepted if its name and time are right, whatever else it says: the
+//! library rejects an authority (`CA:TRUE`) as a server, but that is what `openssl req -x509` creates.
 
 use super::{key, validity};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -69,7 +69,7 @@ impl Verifier {
     }
 }
 
-/// What came of a verification, unless the key is the reason that it failed.
+/// The result of a verification, unless the key is the reason that it failed.
 fn unless_refused<T>(result: Result<T, Error>, certificate: &CertificateDer<'_>) -> Result<T, Error> {
     // What is wrong with it otherwise is said first: a better key would not help.
     let is_of_signature = matches!(

@@ -1,4 +1,4 @@
-//! What is put into a request: all of it follows from the seed, and from whose and which request it is.
+//! Computes the values of a request: they depend only on the seed, the user, and the request's number.
 
 use crate::workload::memory::Memory;
 use crate::workload::versions::Version;
@@ -31,7 +31,7 @@ impl Drawn {
     }
 }
 
-/// A number that has nothing to do with those of the neighbours of either.
+/// A number that has nothing to do with those of the neighbors of either.
 fn mix(left: u64, right: u64) -> u64 {
     SplitMix64::seed_from_u64(SplitMix64::seed_from_u64(left).random::<u64>() ^ right).random()
 }

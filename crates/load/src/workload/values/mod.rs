@@ -1,12 +1,12 @@
 //! Values in requests: `{{counter:1..}}`, `{{random:1..6}}`, `{{csv:users.csv:name}}` in a path, a header field or a body.
 //!
-//! A request without values is bytes that were made before the load, and goes the way it always has. One with values is a
-//! [`Template`]: pieces of text and places for values, written into the buffer of its connection each time it is sent.
-//! What is put in depends on the seed, the kind of request and its number only (in a session, on the user and the number
-//! of its request), so that a request that is sent again on another connection is the same request.
+//! A request without values is bytes that were built before the load. One with values is a [`Template`]: pieces of text and
+//! placeholders, written into the buffer of its connection each time it is sent. The values depend only on the seed, the kind
+//! of request, and its number (in a session, on the user and the number of its request), so a request that is sent again on
+//! another connection is the same request.
 //!
-//! No value can break the framing: what may not stand in a path is percent-encoded, what may not stand in a header field
-//! is refused where it is read, and the length of a body is counted when it is written.
+//! No value can break the framing: characters not allowed in a path are percent-encoded, those not allowed in a header field
+//! are refused when the value is read, and the length of a body is counted when it is written.
 
 pub mod csv;
 mod filling;

@@ -1,4 +1,4 @@
-//! A request as pieces: text, and places for values.
+//! A request as pieces: text and placeholders.
 
 use super::filling::Filling;
 use super::text::{self, TextPart, Value};
@@ -24,7 +24,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Whether requests are written anew each time even where no value stands in them.
+    /// Whether requests are rebuilt each time even if they contain no value.
     pub(super) fn is_written_anew(&self) -> bool {
         self.keeps_cookies || self.asks_by_version
     }
@@ -42,7 +42,7 @@ pub(crate) struct Template {
 #[derive(Clone, Debug)]
 enum Piece {
     Text(Box<[u8]>),
-    /// `first`, …, up to `count` numbers; 0 stands for all that there are.
+    /// `first`, …, up to `count` numbers; 0 means no limit.
     Counter {
         first: u64,
         count: u64,
@@ -79,13 +79,13 @@ enum Piece {
 pub(super) enum Escape {
     /// There are none.
     Nothing,
-    /// Those that may not stand in a request line are percent-encoded.
+    /// Characters not allowed in a request line are percent-encoded.
     Path,
     /// All but unreserved ones are percent-encoded.
     Component,
 }
 
-/// Where a value stands.
+/// The place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Path,

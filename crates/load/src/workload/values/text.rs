@@ -1,4 +1,4 @@
-//! How values are typed.
+//! The syntax of values.
 //!
 //! | typed | stands for |
 //! |---|---|
@@ -15,7 +15,7 @@
 /// Longest text between the braces. Unit: bytes.
 const MAX_VALUE_BYTES: usize = 300;
 
-/// Names that have a meaning of their own.
+/// Names with a special meaning.
 const WORDS: [&str; 5] = ["counter", "random", "csv", "csv-random", "user"];
 
 /// A part of a text.
@@ -69,7 +69,7 @@ pub enum Value {
 pub struct Misread {
     /// Where its braces begin. Unit: bytes.
     pub at: usize,
-    /// What is wrong, with a hint on a line of its own.
+    /// What is wrong, with a hint on a separate line.
     pub cause: String,
 }
 

@@ -1,7 +1,7 @@
 //! Memory and tasks of the control groups of the target and of its tiers, with their limits.
 //!
-//! Each parent limits a process, too. Shown is the level with the least room; without a limit anywhere, the process's own.
-//! Failures and kills are those of the level that has most. Source: `Documentation/admin-guide/cgroup-v2.rst`,
+//! Each parent limits a process, too. The columns show the level with the least room or, without any limit, the process's
+//! own. Failures and kills are those of the level that has most. Source: `Documentation/admin-guide/cgroup-v2.rst`,
 //! `Documentation/admin-guide/cgroup-v1/{memory,pids}.rst`.
 
 use super::places::{BOTH_ROLES, GroupPlace, levels_with, members, places};
@@ -54,7 +54,7 @@ struct Limits {
     pids: Result<Vec<PathBuf>, String>,
 }
 
-/// What is used of something, what may be used, and how often that was not enough.
+/// Usage of a resource, its limit, and how often the limit was hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Usage {
     used: Option<u64>,

@@ -1,10 +1,9 @@
 //! CPU quota and throttling of the control groups that the target, its tiers, and the generator run in.
 //!
-//! A process is throttled by its own group and by every parent. Shown is, of all levels, the greatest throttling and
-//! the least quota. Versions 1 (controller `cpu`) and 2 are read; where both are mounted, the one that has the
-//! controller counts. Where no hierarchy is mounted here, as below `ip netns exec`, which mounts a fresh `/sys`, it is read
-//! as those see it who started this process: its parents up to process 1. Source: cgroups(7),
-//! `Documentation/admin-guide/cgroup-v2.rst`.
+//! A process is throttled by its own group and by every parent. The columns show the greatest throttling and the smallest
+//! quota of all levels. Versions 1 (controller `cpu`) and 2 are read; where both are mounted, the one that has the
+//! controller counts. If no hierarchy is mounted here, as below `ip netns exec`, which mounts a fresh `/sys`, it is read as
+//! seen by the parents of this process, up to process 1. Source: cgroups(7), `Documentation/admin-guide/cgroup-v2.rst`.
 
 mod limits;
 mod places;

@@ -1,4 +1,4 @@
-//! Where the control groups of processes are: in the hierarchy that has a controller, version 1 or 2, as it is mounted here or
+//! Finds the control groups of processes: in the hierarchy that has a controller, version 1 or 2, as it is mounted here or
 //! as the parents of this process see it.
 
 use super::{HIDDEN, folder_of, normal, parents};

@@ -1,4 +1,4 @@
-//! A collector of one file: opens, reads, and gives the text to a [`Format`].
+//! A collector of one file: opens it, reads it, and passes the text to a [`Format`].
 
 use super::{Collector, Pass, Table};
 use crate::error::{ObserveError, ParseError};

@@ -1,7 +1,7 @@
-//! Space and inodes of the file systems that the server can write to, as its first process sees them: `statvfs`.
+//! Space and inodes of the file systems that the server can write to, as seen by the server's first process: `statvfs`.
 //!
-//! A file system of a network or of a program is never asked, nor one below it: the answer may never come. Where the mounts
-//! are is read each time, since they come and go.
+//! A network or user-space file system is never queried, nor is one mounted below it: the reply may never come. The list of
+//! mounts is read each time, because it changes.
 
 mod mounts;
 

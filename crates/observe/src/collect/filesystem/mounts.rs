@@ -1,4 +1,4 @@
-//! Which mounts are asked for their space: those of local file systems that can be written to, each device once.
+//! Chooses the mounts whose space is read: writable mounts of local file systems, each device once.
 
 use crate::source::mountinfo::Mount;
 

@@ -1,8 +1,8 @@
-//! What logs say: those of the server, tiers included, and that of the kernel. How many lines there were is in columns;
-//! what errors and warnings said goes beside the row.
+//! Reads the logs of the server (its tiers included) and of the kernel. Columns hold the number of lines; the text of
+//! errors and warnings is recorded next to the row.
 //!
-//! It looks once a second. While no file has grown, a look takes a system call per file; a flood is read only as far as the
-//! limit of CPU time allows it, and the rest is skipped and counted.
+//! It looks once a second. While no file has grown, a look takes one system call per file; a flood of lines is read only as
+//! far as the CPU limit allows, and the rest is skipped and counted.
 
 mod service;
 

@@ -1,7 +1,7 @@
 //! The watched processes and their threads.
 //!
-//! A process that is gone keeps its columns, without values, until others come. A counter that is summed over threads
-//! keeps the last values of threads that ended, so that it never falls.
+//! A process that has ended keeps its columns, without values, until other processes come. A counter that is summed over
+//! threads keeps the last values of ended threads, so that it never falls.
 
 mod columns;
 mod reader;

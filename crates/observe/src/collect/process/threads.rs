@@ -1,4 +1,4 @@
-//! The threads of one process: what each got of the CPUs, how long it waited for them, and what it does now.
+//! The threads of one process: how much CPU each one got, how long it waited for a CPU, and what it is doing now.
 
 use crate::error::ObserveError;
 use crate::source::{KeptFile, Shape, decimal, pid_stat, pid_status, schedstat};

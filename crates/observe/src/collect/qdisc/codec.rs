@@ -1,4 +1,4 @@
-//! Messages of rtnetlink about queueing disciplines and their classes: what is asked, and what is answered.
+//! Rtnetlink messages about queueing disciplines and their classes: requests and replies.
 //!
 //! Sources: `include/uapi/linux/{rtnetlink,pkt_sched,gen_stats}.h`.
 

@@ -1,4 +1,4 @@
-//! What the disciplines of a device come to: those of its root, with what stands in the queues below it.
+//! Totals for a device's queueing disciplines: those of its root, plus the content of the queues below it.
 
 use super::codec::{HierarchyClass, MAJOR, Qdisc, QdiscCounts, QdiscKind, ROOT};
 

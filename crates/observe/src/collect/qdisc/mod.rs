@@ -1,8 +1,8 @@
-//! Queues in front of the interfaces in the target's network namespace: their drops, their backlog, and the rate that they
-//! are limited to. Source: rtnetlink, `RTM_GETQDISC`.
+//! Queues in front of the interfaces in the target's network namespace: their drops, backlog, and rate limit. Source:
+//! rtnetlink, `RTM_GETQDISC`.
 //!
-//! Another namespace is asked through a socket that a thread of its own opens there; it is closed when the target's process
-//! ends, since it would keep the namespace.
+//! Another namespace is queried through a socket that a dedicated thread opens there; the socket is closed when the
+//! target's process ends, because it would keep the namespace alive.
 
 mod codec;
 mod device;

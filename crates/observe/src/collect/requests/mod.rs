@@ -1,10 +1,11 @@
-//! When requests came to the tiers of the server, were read, and were answered, connection by connection: a BPF program's sums.
+//! When requests reached the server's tiers, were read, and were answered, for each connection: the sums of a BPF program.
 //!
-//! An event loop looks idle in the census of threads, whatever its requests wait for. The kernel sees when data came to each
-//! of its connections, when it read them, and when it wrote the answer, and the same of what it asks others, also where
-//! those are on another host. The program (`bpf/requests.bpf.c`) adds these times up for each tier and each address that a tier asks;
-//! this collector tells it which processes and places are whose, and reads the sums. It is loaded once: what the kernel
-//! refuses at first, it refuses later. The kernel unloads it when this process ends, however it ends.
+//! An event loop looks idle in the census of threads, whatever its requests wait for. The kernel, however, sees when data
+//! arrived at each connection, when the server read it, and when it wrote the response. It sees the same of the server's
+//! outgoing requests, even to other hosts. The program (`bpf/requests.bpf.c`) sums these times for each tier and each
+//! address that a tier calls; this collector tells the program which processes and places belong to which tier, and reads
+//! the sums. It is loaded once: if the kernel refuses it at first, it will refuse it later. The kernel unloads it when this
+//! process ends, however it ends.
 
 mod party;
 mod program;

@@ -1,4 +1,5 @@
-//! Whose times a sum is of, as the BPF program writes it: a tier and, of what it asks, the address at the other end.
+//! The owner of a sum of times, as the BPF program writes it: a tier and, for its outgoing requests, the address at the
+//! other end.
 
 use crate::diag::FileId;
 use crate::discover::{Entrance, Entrances, Host, is_of_all_services};

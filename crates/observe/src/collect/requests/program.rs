@@ -1,4 +1,4 @@
-//! The BPF program in the kernel: loaded, told whose processes and places are whose, and read.
+//! The BPF program in the kernel: loads it, tells it which processes and places belong to whom, and reads it.
 
 use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
 use crate::discover::{Entrance, Entrances, Host};

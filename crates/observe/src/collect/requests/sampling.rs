@@ -1,8 +1,8 @@
-//! How many of the connections the BPF program watches: all of them, until there are more messages than need be seen.
+//! Decides how many connections the BPF program watches: all of them, until there are more messages than necessary.
 //!
-//! A message that is watched costs some hundred nanoseconds, which a server of 100,000 requests per second cannot spare, and a few
-//! thousand messages per second tell as much as all of them. Connections take turns, so that few of them are not always
-//! the same ones; turns are much longer than a request, since one that is cut off by the end of a turn has no answer there.
+//! Watching a message costs some hundred nanoseconds, more than a server of 100,000 requests per second can spare, and a
+//! few thousand messages per second tell as much as all of them. Connections take turns, so that it is not always the same
+//! few. A turn is much longer than a request, because a request cut off by the end of a turn has no response there.
 
 use super::party::ConnectionEnd;
 use super::program::{Sums, Words};
@@ -36,7 +36,7 @@ pub(super) struct WatchedShare {
     seen: Option<(MonoNs, Totals)>,
 }
 
-/// What all tiers have seen until now.
+/// Totals over all tiers so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     messages: u64,

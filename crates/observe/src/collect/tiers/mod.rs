@@ -1,5 +1,5 @@
-//! What the server asks and what its threads wait for: finds the tiers behind the server, reads the queue and the connections of
-//! each address that they listen at, and takes a census of their threads.
+//! What the server calls and what its threads wait for: finds the tiers behind the server, reads the queue and the
+//! connections of each address that they listen on, and takes a census of their threads.
 //!
 //! The columns of addresses have the names of the target's, the scope tells them apart. Those of [`super::behind`], which reads
 //! the queues of known addresses more often, are left to it. The census is cheap, and a list of the connections takes milliseconds

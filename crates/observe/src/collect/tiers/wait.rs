@@ -1,4 +1,4 @@
-//! What a thread waits for, by its state and the system call that it is in.
+//! What a thread waits for, derived from its state and its current system call.
 
 use crate::source::pid_syscall::Whereabouts;
 use nix::libc;

@@ -1,4 +1,4 @@
-//! What was changed and how to undo and keep it, what the result rests on, and where the whole of it is.
+//! What was changed, how to undo or keep it, what the result is based on, and where the full report is.
 
 use super::super::screen::{Rank, Screen};
 use super::super::style::Tone;

@@ -145,7 +145,7 @@ fn draw_measure(
     screen.row(Rank::Needed, label, &[(Tone::Plain, &name), (Tone::Plain, &drawn), (Tone::Strong, &text)]);
 }
 
-/// What a comparison is for, in a word.
+/// The purpose of a comparison, in a word.
 fn purpose(kind: StageKind) -> &'static str {
     match kind {
         StageKind::Proof => "proof",

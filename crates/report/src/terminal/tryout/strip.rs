@@ -64,7 +64,7 @@ impl Strip {
         cells.into_iter().collect()
     }
 
-    /// What the axis means; `None` on a narrow screen.
+    /// The legend of the axis; `None` on a narrow screen.
     pub(crate) fn axis(&self, primary: &EffectMeasure<'_>, is_alone: bool) -> Option<String> {
         let band = if is_alone {
             format!("░ ±{} does not matter", number::margin(primary.margin, primary.scale))

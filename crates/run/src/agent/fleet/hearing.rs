@@ -1,4 +1,4 @@
-//! What the hosts of a fleet say while they send, merged with what the sampler of this host reads.
+//! Merges the reports of a fleet's hosts while they send with the readings of this host's sampler.
 
 use super::super::remote::PartNews;
 use super::super::wire::PartSignal;
@@ -13,7 +13,7 @@ use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::units::MonoNs;
 
-/// Between two questions whether to go on. Unit: nanoseconds.
+/// Interval between two questions whether to continue. Unit: nanoseconds.
 const TICK_NS: u64 = 50_000_000;
 
 /// What merging and hearing have in common.
@@ -44,7 +44,7 @@ impl Sink for ToLink<'_, '_> {
     }
 }
 
-/// Hears the hosts while they send, and this host's sampler beside them.
+/// Receives messages from the hosts while they send, and from this host's sampler.
 pub(super) struct Hearing<'a, 'b> {
     pub(super) local: &'a mut LocalAgent,
     pub(super) hosts: &'a mut [RemoteAgent],
@@ -62,7 +62,7 @@ pub(super) struct Hearing<'a, 'b> {
 }
 
 impl Hearing<'_, '_> {
-    /// What there is to be done beside hearing.
+    /// Further work besides receiving.
     fn tick(&mut self) {
         let now = clock::monotonic();
         if now.since(self.ticked) < TICK_NS {
@@ -97,7 +97,7 @@ impl Hearing<'_, '_> {
         Said::Lost(reason)
     }
 
-    /// What one host says within a moment, or at once if there is something.
+    /// The next message of one host: at once if there is one, else after a short wait.
     fn hear(&mut self, host: usize, span: Duration) -> Option<(usize, Said)> {
         if self.is_over[host] {
             return None;

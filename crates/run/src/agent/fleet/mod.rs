@@ -1,13 +1,13 @@
-//! Several hosts that send one load together, asked as if they were one agent.
+//! Several hosts that send one load together and act as one agent.
 //!
 //! ```text
 //!   host 0 ─┐ windows, by their pipes           ┌─► link: intervals, phases
 //!   host 1 ─┼───────────► this value ─► merge ──┤
 //!   host n ─┘ ◄─ orders: connect, begin, stop   └─► answer: one outcome
 //! ```
-//! A load is split over the hosts as it is over threads (`sysdyno_load::spread`); everything else is done by the agent of
-//! this process. All begin at one instant: each is told it on its own clock, whose offset is measured before every load.
-//! A host that is gone is told to the link, which stops the others.
+//! A load is split over hosts as it is over threads (`sysdyno_load::spread`); this process's own agent does everything
+//! else. All hosts begin at one instant, which each receives in the time of its own clock; the clocks' offsets are
+//! measured before every load. When a host is lost, the link is notified and stops the other hosts.
 
 mod hearing;
 
@@ -43,7 +43,7 @@ const BEGIN_DELAY_NS: u64 = 20_000_000;
 /// How many of the longest round trips the order to begin may take.
 const ROUND_TRIPS: u64 = 4;
 
-/// How long a load may go on beyond its plan before a host that does not end it is taken for lost.
+/// How long a load may exceed its plan before a host that does not end it counts as lost.
 const OVERTIME: Duration = Duration::from_secs(30);
 
 /// Hosts that send a load together, with the agent of this one.
@@ -66,12 +66,12 @@ impl Fleet {
         self.hosts.iter_mut().map(|host| host.describe_host(&mut Deaf)).collect()
     }
 
-    /// Loads what it may from now on: each host also keeps to the lists of its own.
+    /// Sets what may be loaded from now on; each host also applies its own lists.
     pub fn guard(&mut self, guard: LoadGuard) {
         self.local.guard(guard);
     }
 
-    /// What each host says of the way from there to an address, with its name.
+    /// Each host's report, with its name, on its way to an address.
     ///
     /// # Errors
     /// One of them is lost, or does not say it.
@@ -80,7 +80,7 @@ impl Fleet {
         self.hosts.iter_mut().map(ask).collect()
     }
 
-    /// The same with their clocks measured again, as far as they are not lost.
+    /// The same hosts with their clocks measured again, except lost ones.
     pub fn at_end(&mut self, mut described: Vec<RemoteHost>) -> Vec<RemoteHost> {
         for (host, told) in self.hosts.iter_mut().zip(&mut described) {
             told.clock_at_end = host.measure_clock().ok();

@@ -1,4 +1,4 @@
-//! A whole load from this host, and the probe beside it: both report through the agent's channel.
+//! A whole load from this host, with its probe: both report through the agent's channel.
 
 use super::super::{AgentLink, Notice, Proceed, spin};
 use super::{LocalAgent, Message, TICK};
@@ -14,7 +14,7 @@ use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::units::MonoNs;
 
 impl LocalAgent {
-    /// Sends a load, and its probe beside it, each in threads of its own.
+    /// Sends a load and its probe, each in separate threads.
     pub(super) fn send_load(
         &self,
         trial: u32,
@@ -95,7 +95,7 @@ impl Awaited {
     }
 }
 
-/// Runs a probe to its end and says that it is over.
+/// Runs a probe to its end and reports the end.
 fn run_probe(probe: Probe<'_>, mut sink: Beside<'_>) {
     // Only a name is lost if this fails.
     let _ = rustix::thread::set_name(c"sysdyno-probe");
@@ -104,7 +104,7 @@ fn run_probe(probe: Probe<'_>, mut sink: Beside<'_>) {
     let _ = sink.sender.send(Message::Probed(ended));
 }
 
-/// Passes on what a probe beside a load sees, until the load is over.
+/// Passes on the results of a load's probe until the load is over.
 struct Beside<'a> {
     sender: Sender<Message>,
     is_over: &'a AtomicBool,

@@ -27,7 +27,7 @@ use sysdyno_record::plan::LoadPlan;
 use sysdyno_record::units::SpanNs;
 use sysdyno_tune::HeldTrial;
 
-/// Between two questions whether to go on.
+/// Interval between two questions whether to continue.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The agent of this host.
@@ -96,7 +96,7 @@ impl LocalAgent {
         LocalAgent { orders: Some(orders), shares: Some(shares), ..LocalAgent::guarded(guard) }
     }
 
-    /// Whether the user says that targets are theirs to load.
+    /// Whether the user confirmed that targets may be loaded.
     pub(super) fn is_target_mine(&self) -> bool {
         self.guard.fence.is_target_mine
     }

@@ -1,4 +1,4 @@
-//! A part of a load that several hosts send together, by orders that come meanwhile.
+//! This host's part of a load that several hosts send together; orders arrive while it runs.
 
 use super::super::{AgentLink, Notice, PartCall, Proceed, spin};
 use super::{LocalAgent, Message, TICK};

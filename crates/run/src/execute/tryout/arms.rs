@@ -1,7 +1,7 @@
-//! The variants of a tryout on the host: put on, read back, taken off.
+//! The variants of a tryout on the host: applied, read back, undone.
 //!
-//! One variant is on at a time. What is on is a trial of settings with a guardian, which undoes it when this process
-//! dies; what a variant runs before its trials is run again whenever another one was on in between.
+//! One variant is applied at a time, as a trial of settings whose guardian undoes it when this process dies. A variant's
+//! prepare commands run again whenever another variant was applied in between.
 
 use super::Bench;
 use super::strangers::{self, Stranger};
@@ -11,7 +11,7 @@ use sysdyno_record::change::SettingChange;
 use sysdyno_record::tryout::{Action, ChangeShown, ReadBack, TryPlan};
 use sysdyno_tune::PlannedChange;
 
-/// What the variants of a plan change, as far as it can be said before anything is.
+/// What the variants of a plan change, as far as is known beforehand.
 ///
 /// # Errors
 /// A change is not in order, cannot be made by this user, or changes nothing.
@@ -28,7 +28,7 @@ pub(super) struct Arms<'a> {
     held: Option<Held>,
     /// The variant whose command has run last.
     prepared: Option<u32>,
-    /// Settings that could not be put back.
+    /// Settings that could not be restored.
     pub(super) not_restored: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ struct Held {
 #[derive(Debug, Default)]
 pub(super) struct InForce {
     pub(super) read_back: Vec<ReadBack>,
-    /// A sentence for each setting that is not what the variant says.
+    /// A sentence for each setting whose value is not the variant's.
     pub(super) wrong: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Arms<'a> {
         Ok(())
     }
 
-    /// Reads what is in force, and compares it with what the variant says: before a trial, and after it.
+    /// Reads the current values and compares them with the variant's: before a trial, and after it.
     pub(super) fn read_back(&self, bench: &mut Bench<'_, '_>, variant: u32) -> Result<InForce, RunError> {
         if self.baseline.is_empty() {
             return Ok(InForce::default());

@@ -1,11 +1,11 @@
-//! Runs a tryout: trial after trial in the order that `analyze` says, each under its variant.
+//! Runs a tryout: trial after trial in the order that `analyze` chooses, each under its variant.
 //!
 //! ```text
 //! baseline ─► pilots ─► settled ─► { variant on ─► read back ─► warm-up, window ─► read back ─► pair } …
 //!          ─► variant off ─► conclusion ─► kept, if that was asked for and is proven
 //! ```
-//! Invariants: a setting is changed by the agent as a trial that ends with the agent, so that whatever kills this process
-//! undoes it; it is undone before the conclusion is drawn; a trial that was interrupted does not count.
+//! Invariants: the agent changes a setting as a trial that ends with the agent, so that it is undone whatever kills this
+//! process; it is undone before the conclusion is drawn; an interrupted trial does not count.
 
 mod arms;
 mod pilot;
@@ -31,7 +31,7 @@ use sysdyno_record::units::SpanNs;
 /// How long a command may take.
 const COMMAND_LIMIT: SpanNs = SpanNs::from_secs(3600);
 
-/// Between two commands, so that readings lie around each.
+/// Pause between two commands, so that there are readings around each.
 const COMMAND_REST: SpanNs = SpanNs::from_millis(250);
 
 /// A tryout that is to be run.
@@ -48,7 +48,7 @@ pub struct TryOrder<'a> {
 /// A tryout that is over.
 #[derive(Clone, Debug)]
 pub struct TryEnd {
-    /// What came of it; `None`: it ended before its first trial.
+    /// The result; `None`: it ended before its first trial.
     pub conclusion: Option<TryConclusion>,
     /// Settings that are not what they were, since somebody else has changed them.
     pub not_restored: Vec<String>,

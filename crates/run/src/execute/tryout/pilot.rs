@@ -1,4 +1,4 @@
-//! The pilot: how much the variants take, how long they need to settle, how long a trial will take.
+//! The pilot: finds how much load the variants can take, how long they take to settle, and how long a trial will be.
 
 use super::{COMMAND_LIMIT, COMMAND_REST, Lab};
 use crate::clock;
@@ -58,7 +58,7 @@ impl Lab<'_, '_, '_> {
         Ok(Some(Settled { warmup, ..self.settled(rate_hz, &pilots, trial) }))
     }
 
-    /// Runs each command once: what does not work is said before anything is compared.
+    /// Runs each command once, so that failures are reported before anything is compared.
     fn settle_commands(&mut self) -> Result<Option<Settled>, RunError> {
         let mut longest = SpanNs(0);
         for variant in &self.plan.variants {

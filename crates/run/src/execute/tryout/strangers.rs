@@ -1,17 +1,17 @@
-//! Settings that something else changed while a variant was on: which, to what, and by whom as far as that is known.
+//! Settings that something else changed while a variant was applied: which, to what value, and, where known, by whom.
 //!
-//! The kernel does not say who wrote a setting. What can be found are trials of other sysdyno processes that have it, programs
-//! that tune and run right now, and files that hold just the value that was found.
+//! The kernel does not say who wrote a setting. The suspects are trials of other sysdyno processes that include it, tuning
+//! programs that are running now, and files that contain exactly the value found.
 
 use crate::execute::change::Tuning;
 use crate::execute::steps::Bench;
 use sysdyno_tune::{PlannedChange, SettingsTrial};
 
-/// A setting that is not what the variant says.
+/// A setting whose value is not the variant's.
 pub(super) struct Stranger<'a> {
     /// As it was read.
     pub(super) now: &'a PlannedChange,
-    /// What the variant says.
+    /// The variant's value.
     pub(super) expected: &'a str,
 }
 

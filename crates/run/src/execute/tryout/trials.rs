@@ -1,4 +1,4 @@
-//! One trial of a tryout: variant on, load or command, what it showed.
+//! One trial of a tryout: apply the variant, run the load or command, report the result.
 
 use super::arms::InForce;
 use super::{COMMAND_LIMIT, COMMAND_REST, Lab, clock_step_ns};

@@ -1,7 +1,8 @@
-//! File systems of ext3 and ext4, by e2fsprogs: their journals are removed, made and looked at.
+//! ext3 and ext4 file systems: e2fsprogs removes, creates, and inspects their journals.
 //!
-//! Every program gets the open and locked file as its standard input and works on that ([`PROGRAM_INPUT`]): on what was
-//! looked at before, whatever a path means by now, and under a lock that lasts as long as the program, which has a deadline.
+//! Every program gets the open and locked file as its standard input and works on that ([`PROGRAM_INPUT`]): on the file that
+//! was checked before, even if the path now leads elsewhere, and under a lock that lasts as long as the program, which has a
+//! deadline.
 
 use super::programs::{find, run};
 use crate::program::{Bond, Program};

@@ -1,9 +1,10 @@
-//! What a device itself is set to: channels, rings, coalescing, offloads, over the netlink family `ethtool`.
+//! Settings of a network device itself: channels, rings, coalescing, offloads, over the netlink family `ethtool`.
 //!
-//! The place of a group is `ethtool:GROUP:INDEX:NAME`, its text is `NAME VALUE` pairs in the kernel's order, with the names of ethtool(8). Of offloads it is what
-//! was asked for, of those that can be changed, then the word `active` and all that are in force, for asking for one can
-//! bring or take others. A write sends only what differs from what is there: drivers refuse what they do not know, even
-//! if it is unchanged. Sources: `networking/ethtool-netlink.rst`, `include/uapi/linux/ethtool_netlink.h`.
+//! The place of a group is `ethtool:GROUP:INDEX:NAME`; its text is `NAME VALUE` pairs in the kernel's order, with the names
+//! of ethtool(8). For offloads, the text has the requested state of those that can be changed, then the word `active` and
+//! all that are in force, since a request for one can enable or disable others. A write sends only the differences from the
+//! current values: drivers refuse values that they do not know, even unchanged ones. Sources:
+//! `networking/ethtool-netlink.rst`, `include/uapi/linux/ethtool_netlink.h`.
 
 use super::device::{INTERFACE, NetworkDevice};
 use super::{Setting, SettingFamily, SettingPlace};
@@ -19,7 +20,7 @@ use sysdyno_netlink::{find, number, put};
 
 pub(super) const PREFIX: &str = "ethtool:";
 
-/// The word between what was asked for and what is in force.
+/// The word between the requested state and the state in force.
 const ACTIVE: &str = "active";
 
 /// Width of a number in a message.

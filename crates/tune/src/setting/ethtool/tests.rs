@@ -1,4 +1,4 @@
-//! Settings of devices: answers of real drivers taken apart, requests put together.
+//! Settings of devices: parses answers of real drivers, builds requests.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Frames that are of the connection: its settings, its windows, its end.
+//! Frames of the connection as a whole: its settings, its windows, its end.
 
 use super::{Lane, Link, LinkEvent};
 use crate::protocol::http2::encode::EncodedRequest;

@@ -1,4 +1,4 @@
-//! One connection: its streams, its windows, its table of fields; bytes in, events out, and what is to be said in answer.
+//! One connection: its streams, windows, and table of fields; bytes in, events and replies out.
 
 mod control;
 mod read;

@@ -1,4 +1,4 @@
-//! From bytes that arrive to frames that are allowed where they come.
+//! Turns incoming bytes into frames, and checks that each frame is allowed at its place.
 
 use super::Link;
 use crate::failure::is_tls_record;

@@ -1,4 +1,4 @@
-//! Frames of which responses are made, and those that end a stream.
+//! Frames that make up responses, and those that end a stream.
 
 use super::{Lane, Link, LinkEvent, Partial};
 use crate::protocol::Response;

@@ -1,4 +1,5 @@
-//! The logs of the server's processes: found now and then, since servers open others when theirs are rotated.
+//! The logs of the server's processes. The search for them is repeated now and then, because servers open new files when
+//! logs are rotated.
 
 use crate::logs::{
     FileIdentity, FollowedFile, LogFile, LogLook, LogOwner, LogTally, StartAt, find_logs, harmless,
