@@ -41,6 +41,7 @@ profiled!(profiled_a 3, profiled_b 5, profiled_c 7, profiled_d 11, profiled_e 13
 
 /// A thread of this process that works until it is dropped. Begins when the test has its turn, since others may want to be alone.
 struct Worker {
+    id: i32,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -49,12 +50,15 @@ impl Worker {
     fn start(work: impl Fn() + Send + 'static) -> Worker {
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
+        let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_pid()).expect("somebody listens");
             while !seen.load(Ordering::Relaxed) {
                 work();
             }
         });
-        Worker { is_over, thread: Some(thread) }
+        let id = told.recv().expect("the worker runs");
+        Worker { id, is_over, thread: Some(thread) }
     }
 
     fn spinning() -> Worker {
@@ -342,15 +346,16 @@ fn the_ranks_of_functions_agree_with_perf() {
         return;
     }
     let program = Program::new();
-    let _worker = Worker::spinning();
+    let worker = Worker::spinning();
     let data = program.runs().join("perf.data");
-    let record = ["record", "-q", "-F", "997", "-e", "cpu-clock", "-g", "-p", &own_pid(), "-o"];
+    // Given the process, perf fails if one of its threads ends while perf lists them; threads of other tests do.
+    let record = ["record", "-q", "-F", "997", "-e", "cpu-clock", "-g", "-t", &worker.id.to_string(), "-o"];
     let mut perf = Command::new("perf");
     perf.args(record).arg(&data).args(["--", "sleep", "6"]).stdout(Stdio::null()).stderr(Stdio::piped());
     let perf = perf.spawn().expect("perf starts");
     let outcome = program.run(["profile", "-p", &own_pid(), "-d", "6s", "-F", "997", "--json"]);
     let perf = perf.wait_with_output().expect("perf ends");
-    assert!(perf.status.success(), "perf record: {}", String::from_utf8_lossy(&perf.stderr));
+    assert!(perf.status.success(), "perf record: {}: {}", perf.status, String::from_utf8_lossy(&perf.stderr));
     let ours = profile(&outcome);
     let theirs = perf_counts(&data);
     let names: Vec<String> = ('a'..='f').map(|letter| format!("::profiled_{letter}")).collect();
