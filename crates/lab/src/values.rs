@@ -1,4 +1,4 @@
-//! The values of a recipe's placeholders for one service of a lab.
+//! The values of a recipe's variables for one service of a lab.
 
 use super::paths::{image_of, jars_of, mounted_at};
 use super::plan::{LabPlan, LabService};

@@ -1,4 +1,4 @@
-//! Names of settings in which `*` is a placeholder for a device, a queue, a process, a port, or a path.
+//! Names of settings in which `*` matches a device, a queue, a process, a port, or a path.
 
 /// A name that fits a definition, and what each `*` of the definition is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! Parameters of recipes: which values each accepts, and the text that replaces a placeholder.
+//! Parameters of recipes: which values each accepts, and the text that replaces its name in a template.
 //!
-//! No value can contain a placeholder, a quote, a blank, or a control character, so that it stays one word in every file of
+//! No value can contain a variable, a quote, a blank, or a control character, so that it stays one word in every file of
 //! every service.
 
 use serde::Deserialize;

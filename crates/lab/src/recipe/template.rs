@@ -1,6 +1,6 @@
-//! Texts with placeholders: `{{NAME}}` and nothing else.
+//! Texts with variables: `{{NAME}}` and nothing else.
 //!
-//! The text of a choice comes from the recipe and may itself contain placeholders; values from users cannot
+//! The text of a choice comes from the recipe and may itself contain variables; values from users cannot
 //! ([`super::parameter`]). Words of a list are never searched for placeholders.
 
 use super::parameter::ParameterValue;

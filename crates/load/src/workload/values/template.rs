@@ -1,4 +1,4 @@
-//! A request as pieces: text and placeholders.
+//! A request as pieces: text, and variables that each request fills in.
 
 use super::filling::Filling;
 use super::text::{self, TextPart, Value};
