@@ -29,8 +29,12 @@ pub fn profile(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let request = request(args)?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     let started = clock::wall();
-    ui.note(&announced(&request));
-    let profile = take_profile(&request, || !signals.is_interrupted())?;
+    let mut note = Some(announced(&request));
+    // Asked once sampling has begun: a user who may not sample gets the error alone.
+    let profile = take_profile(&request, || {
+        note.take().iter().for_each(|note| ui.note(note));
+        !signals.is_interrupted()
+    })?;
     let summary = summarize(&profile);
     let taken = Taken { profile, summary, started };
     match &args.file {
@@ -90,9 +94,8 @@ fn request(args: &ProfileArgs) -> anyhow::Result<ProfileRequest> {
 /// The processes whose name begins with this. The kernel keeps 15 bytes of a name.
 fn pids_of(tier: &str) -> anyhow::Result<Vec<u32>> {
     let end = (0..=tier.len().min(15)).rev().find(|end| tier.is_char_boundary(*end)).unwrap_or(0);
-    let own = std::process::id();
     let found = host_processes().into_iter().filter(|process| process.command.starts_with(&tier[..end]));
-    let pids: Vec<u32> = found.map(|process| process.pid).filter(|pid| *pid != own).collect();
+    let pids = others(found.map(|process| process.pid));
     if tier.is_empty() || pids.is_empty() {
         bail!("cannot profile tier '{tier}': no process has such a name\nhint: `ps -e` lists processes");
     }
@@ -100,15 +103,20 @@ fn pids_of(tier: &str) -> anyhow::Result<Vec<u32>> {
 }
 
 fn pids_in(cgroup: &str) -> anyhow::Result<Vec<u32>> {
-    let own = std::process::id();
-    let pids: Vec<u32> = cgroup_processes(cgroup).into_iter().filter(|pid| *pid != own).collect();
+    let pids = others(cgroup_processes(cgroup).into_iter());
     if pids.is_empty() {
         bail!(
-            "cannot profile control group '{cgroup}': no process is in such a group\nhint: `ps -e -o pid,cgroup,comm` shows \
-             the groups of all processes"
+            "cannot profile control group '{cgroup}': it has no processes\nhint: `ps -e -o pid,cgroup,comm` lists the groups of \
+             all processes"
         );
     }
     Ok(pids)
+}
+
+/// All but this process.
+fn others(pids: impl Iterator<Item = u32>) -> Vec<u32> {
+    let own = std::process::id();
+    pids.filter(|pid| *pid != own).collect()
 }
 
 fn announced(request: &ProfileRequest) -> String {

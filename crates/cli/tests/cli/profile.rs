@@ -192,20 +192,18 @@ fn without_rights_it_says_which_are_missing() {
     if !can_profile(test, &["setpriv"]) || paranoid.trim().parse().is_ok_and(|level: i32| level < 1) {
         return;
     }
-    let mut command = Command::new("setpriv");
-    command.args([
-        "--bounding-set",
-        "-perfmon,-sys_admin",
-        env!("CARGO_BIN_EXE_sysdyno"),
-        "profile",
-        "-d",
-        "1s",
-    ]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let outcome = Running::start(command).finish(LIMIT);
-    outcome.expect_code(2);
-    for text in ["cannot profile this host", "kernel.perf_event_paranoid is", "hint: run it with `sudo`"] {
-        assert!(outcome.stderr.contains(text), "'{text}' is not in {outcome}");
+    for arguments in [&["profile", "-d", "1s"][..], &["run", "http://127.0.0.1:9/", "--profile"]] {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--bounding-set", "-perfmon,-sys_admin", env!("CARGO_BIN_EXE_sysdyno")])
+            .args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let outcome = Running::start(command).finish(LIMIT);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.starts_with("error: cannot profile this host"), "{outcome}");
+        for text in ["kernel.perf_event_paranoid is", "hint: run it with `sudo`"] {
+            assert!(outcome.stderr.contains(text), "'{text}' is not in {outcome}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The service or container that a process runs in, by the name of its control group.
+//! The service or container that a process runs in, by the name of its control group; and the processes of such a group.
 //!
 //! Container engines name a group after the 64 hexadecimal digits of the container (`docker-ID.scope`, `/docker/ID`), systemd
 //! after its unit. Sources: cgroups(7); systemd.unit(5).

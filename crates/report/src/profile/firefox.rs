@@ -14,7 +14,8 @@ use sysdyno_record::units::WallNs;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The profile as JSON, taken at this instant. Weights are samples (on-CPU) or milliseconds (off-CPU).
+/// The profile as JSON, taken at this instant. Weights are samples (on-CPU) or milliseconds
+/// (off-CPU), rounded to whole ones because the library takes no others.
 ///
 /// # Panics
 /// If the profile is not sound.
@@ -69,7 +70,7 @@ fn thread(out: &mut FirefoxProfile, profile: &Profile, stack: &ProfileStack) -> 
 fn weight(profile: &Profile, stack: &ProfileStack) -> i32 {
     let weight = match profile.kind {
         ProfileKind::OnCpu => stack.count,
-        ProfileKind::OffCpu => stack.value_ns.div_ceil(NS_PER_MS),
+        ProfileKind::OffCpu => (stack.value_ns + NS_PER_MS / 2) / NS_PER_MS,
     };
     i32::try_from(weight).unwrap_or(i32::MAX)
 }
