@@ -55,8 +55,8 @@ Exit codes: 0 compared; 1 compared, and --fail-if holds; 2 wrong usage; 3 the ru
   sysdyno compare OLD1 OLD2 OLD3 OLD4 -- NEW1 NEW2 NEW3 NEW4
   sysdyno compare old/ new/                    two folders of repeated runs
   sysdyno compare nginx apache caddy           several sides, grouped by letters
-  sysdyno compare --trend nightly/             runs over time, with change points
-  sysdyno compare --trend                      all runs comparable with a recent one";
+  sysdyno compare --trend nightly/             runs over time
+  sysdyno compare --trend                      all comparable runs";
 
 /// Differences that fail a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

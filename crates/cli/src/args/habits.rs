@@ -2,9 +2,9 @@
 
 /// The end of the help of `load`.
 pub(super) const AFTER_HELP: &str = "\
-Coming from another tool: '-n 1000 -c 10 -k' (ab, weighttp), '-t2 -c100 -d30s' (wrk), '-R 2000' (wrk2),
-and '-p FILE -T TYPE' (ab) work as they do there. Unlike in ab, connections are kept alive unless
---no-keepalive is given, -t sets threads (use -d for a time limit), and -r (continue on errors) is
+Coming from another tool: '-n 1000 -c 10 -k' (ab, weighttp), '-t2 -c100 -d30s' (wrk), '-R 2000' (wrk2), \
+and '-p FILE -T TYPE' (ab) work as they do there. Unlike in ab, connections are kept alive unless \
+--no-keepalive is given, -t sets threads (use -d for a time limit), and -r (continue on errors) is \
 always on.";
 
 #[cfg(test)]

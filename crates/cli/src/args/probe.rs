@@ -9,7 +9,7 @@ use sysdyno_record::units::SpanNs;
 
 /// What the help of single options does not say.
 const AFTER_HELP: &str = "\
-Each line shows when a probe was answered or timed out, its number, and its response time, counted
+Each line shows when a probe was answered or timed out, its number, and its response time, counted \
 from the intended send. Ctrl-\\ prints the statistics so far; Ctrl-C stops and prints the result.
 Exit code 1: no probe was answered.";
 

@@ -7,8 +7,8 @@ use sysdyno_record::units::SpanNs;
 
 /// What the help of single options does not say.
 const AFTER_HELP: &str = "\
-Without -p, --tier, and --cgroup, all processes of this host are profiled. Ctrl-C stops early and shows what was sampled so far.
-Do not measure meanwhile: a profile costs the server some CPU time.";
+Without -p, --tier, and --cgroup, all processes of this host are profiled. Ctrl-C stops early and shows the samples so far. \
+Do not profile during a measurement: sampling costs the server some CPU time.";
 
 /// Arguments of `profile`.
 #[derive(Debug, Args)]

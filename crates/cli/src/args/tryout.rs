@@ -55,7 +55,7 @@ pub struct TryArgs {
 }
 
 const AFTER_HELP: &str = "\
-A is the host as it is; B is the host with the change. Trials run in pairs, in random order. Measuring
-stops when the interval is narrow enough, or lies clearly beyond the effect that matters. The verdict
-is better, worse, the same, or can't tell. All changes are undone, however the experiment ends, unless
+A is the host as it is; B is the host with the change. Trials run in pairs, in random order. Measuring \
+stops when the interval is narrow enough, or lies clearly beyond the effect that matters. The verdict \
+is better, worse, the same, or can't tell. All changes are undone, however the experiment ends, unless \
 --keep is given, B is better, and all guardrails held.";

@@ -5,10 +5,10 @@ use sysdyno_plan::options::Typed;
 use sysdyno_record::units::SpanNs;
 
 const AFTER_HELP: &str = "\
-On a terminal, and without column options, a full screen is shown: ? lists its keys. Elsewhere the
-columns are -cdngy, as in dstat, unless others are asked for. Rates are per second; bytes count k as 1,024.
-A value that the kernel does not give is '–', never 0. Nothing is changed on the host, and most of it
-needs no root.";
+On a terminal, and without column options, a full screen opens; ? lists its keys. Elsewhere, \
+the columns are -cdngy, as in dstat, unless you choose others. Rates are per second; for bytes, k is 1,024. \
+A value that the kernel does not provide is '–', never 0. watch changes nothing on the host, and needs root \
+for few of its values.";
 
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
