@@ -97,17 +97,17 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let targets = scene.focus.processes(ProcessRole::Target);
     let (server, generator) = (window.process_cpus(&targets), generator_cpus(&scene.focus, &window));
     let server = server.map(|used| (used, parts(&targets, &window)));
-    let who = match (server, generator) {
+    let who = match (&server, generator) {
         (Some((server, parts)), Some(generator)) => {
             format!(
                 "; the server used {} of {} CPUs{parts}, the generator {}",
-                cpus(server),
+                cpus(*server),
                 machine.cpus,
                 cpus(generator)
             )
         }
         (Some((server, parts)), None) => {
-            format!("; the server used {} of {} CPUs{parts}", cpus(server), machine.cpus)
+            format!("; the server used {} of {} CPUs{parts}", cpus(*server), machine.cpus)
         }
         _ => String::new(),
     };
@@ -134,8 +134,8 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let text = format!("{} of the CPU time went to other processes", percent(share));
         found.push(evidence(EvidenceRole::Against, &window, "/proc/stat, /proc/PID/stat", text));
     }
-    if targets.is_empty() || window.process_cpus(&targets).is_none() {
-        let text = "how much of it the server used was not read".to_owned();
+    if server.is_none() {
+        let text = "the CPU time of the server's own processes could not be read".to_owned();
         found.push(evidence(EvidenceRole::Against, &window, "/proc/PID/stat", text));
     }
     let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
