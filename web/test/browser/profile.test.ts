@@ -70,6 +70,13 @@ describe("profile", { skip: skipWithout(hasChromium, "profile", "chromium") }, (
     });
   }
 
+  test("names functions in whole words on a phone", async () => {
+    const { page } = await open("hostile", { viewport: PHONE });
+    const widths = await page.locator(".functions tbody th").evaluateAll((names) => names.map((name) => name.clientWidth));
+    assert.ok(widths.length > 0 && widths.every((width) => width > PHONE.width / 2), `${widths}`);
+    await page.context().close();
+  });
+
   canBeRead(VARIANTS.filter((variant) => variant !== "hostile"), open);
 
   test("zooms into what is clicked and back", async () => {

@@ -31,7 +31,7 @@ function Program({ program }: { program: ProgramShare }) {
         {processes_count > 1 && ` (${processes_count} processes)`}
       </h3>
       {symbols.length > 0 && (
-        <Table label={`Functions of ${name}`} heads={[{ number: "self" }, { number: "total" }, "function", "where"]} class="functions">
+        <Table label={`Functions of ${name}`} heads={[{ number: "self" }, { number: "total" }, "function", "where"]} class="functions" stacks>
           {symbols.map(({ frame, self_ratio, total_ratio }) => (
             <tr key={`${frame.name} ${frame.object}`}>
               <td class="number">{percent(self_ratio)}</td>
