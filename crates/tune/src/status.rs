@@ -2,6 +2,7 @@
 
 use crate::error::TuneError;
 use crate::journal::{self, Intent, Phase, Transaction, UndoOutcome};
+use crate::netns;
 use crate::plan;
 use crate::roots::TuneRoots;
 use crate::spool;
@@ -44,7 +45,7 @@ pub struct SettingNow {
     pub old: String,
     /// What the trial made of it.
     pub new: String,
-    /// What it is now; `None` if it cannot be read from here.
+    /// What it is now; `None` if it cannot be read from here, as one of another network namespace.
     pub now: Option<String>,
     /// Whether somebody else has changed it since.
     pub is_foreign: bool,
@@ -129,8 +130,11 @@ fn summaries(paths: &[PathBuf], roots: &TuneRoots) -> Result<Vec<SettingsTrial>,
 
 fn summary(path: &Path, transaction: &Transaction, roots: &TuneRoots) -> Result<SettingsTrial, TuneError> {
     let is_of_earlier_boot = transaction.begin.boot_id != crate::restore::boot_id(roots)?;
-    let is_open = !matches!(transaction.phase, Phase::Undone | Phase::Unclean);
-    let setting = |intent: &Intent| setting_now(intent, transaction, roots, is_open && !is_of_earlier_boot);
+    let is_live = !transaction.phase.is_undone() && !is_of_earlier_boot;
+    let (begun, here) = (transaction.begin.netns, netns::current(roots));
+    let is_elsewhere = begun.zip(here).is_some_and(|(begun, here)| !here.is_same(begun));
+    let is_here = |intent: &Intent| !(is_elsewhere && intent.scope.is_of_network());
+    let setting = |intent: &Intent| setting_now(intent, transaction, roots, is_live && is_here(intent));
     Ok(SettingsTrial {
         id: transaction.begin.id.clone(),
         phase: transaction.phase,

@@ -181,6 +181,12 @@ fn a_namespace_elsewhere_is_restored_from_within(rig: &mut Rig) {
     std::io::BufRead::read_line(&mut output, &mut line).expect("can be read");
     assert_eq!(line, "ready\n");
     rig.kill_guardians();
+    let ended = rig.expect(&["status"], 0);
+    let is_of_here = ended.text.contains("now 4096");
+    assert!(
+        ended.text.contains("somaxconn: 4096 -> 777") && !is_of_here,
+        "another namespace's value: {ended}"
+    );
     let ended = rig.expect(&["recover"], 0);
     assert!(ended.text.contains("somaxconn: 777 -> 4096, restored"), "{ended}");
     drop(elsewhere.stdin.take());

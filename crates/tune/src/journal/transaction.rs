@@ -25,6 +25,14 @@ pub enum Phase {
     Unclean,
 }
 
+impl Phase {
+    /// Whether its settings were given back, as far as they were still its own.
+    #[must_use]
+    pub fn is_undone(self) -> bool {
+        matches!(self, Self::Undone | Self::Unclean)
+    }
+}
+
 /// A journal that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
@@ -82,7 +90,7 @@ impl Transaction {
 
     /// Whether it was kept or undone.
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Kept | Phase::Undone | Phase::Unclean)
+        self.phase == Phase::Kept || self.phase.is_undone()
     }
 
     /// The record that says how a trial ended.

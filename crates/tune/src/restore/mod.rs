@@ -245,8 +245,7 @@ fn reopen(stores: &Stores, id: &str) -> Result<Twin, TuneError> {
     let name = stores.state.journals(StoreSection::Done)?.into_iter().find(is_it);
     let name = name.ok_or_else(|| no_trial("undo", &format!("there is no trial '{id}'")))?;
     let mut twin = twin_of(&stores.state, None, (StoreSection::Done, &name))?;
-    let is_undone = |found: &Transaction| matches!(found.phase, Phase::Undone | Phase::Unclean);
-    if twin.reread().is_none_or(|found| is_undone(&found)) {
+    if twin.reread().is_none_or(|found| found.phase.is_undone()) {
         return Err(no_trial("undo", &format!("trial '{id}' was already undone")));
     }
     twin.complete(&stores.spool)?;

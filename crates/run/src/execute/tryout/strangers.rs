@@ -1,11 +1,12 @@
 //! Settings that something else changed while a variant was applied: which, to what value, and, where known, by whom.
 //!
-//! The kernel does not say who wrote a setting. The suspects are trials of other sysdyno processes that include it, tuning
-//! programs that are running now, and files that contain exactly the value found.
+//! The kernel does not say who wrote a setting. The suspects are trials of other sysdyno processes that include it and are
+//! not over, tuning programs that are running now, and files that contain exactly the value found. The same key in another
+//! network namespace is another setting, which cannot be read from here.
 
 use crate::execute::change::Tuning;
 use crate::execute::steps::Bench;
-use sysdyno_tune::{PlannedChange, SettingsTrial};
+use sysdyno_tune::{PlannedChange, SettingNow, SettingsTrial};
 
 /// A setting whose value is not the variant's.
 pub(super) struct Stranger<'a> {
@@ -27,7 +28,7 @@ pub(super) fn told(
     }
     // Who cannot list trials is told of the rest.
     let mut trials = tuning.open_trials(bench).unwrap_or_default();
-    trials.retain(|trial| own != Some(trial.id.as_str()));
+    trials.retain(|trial| own != Some(trial.id.as_str()) && !trial.phase.is_undone());
     strangers.iter().map(|stranger| sentence(stranger, &trials)).collect()
 }
 
@@ -45,7 +46,8 @@ fn sentence(stranger: &Stranger<'_>, trials: &[SettingsTrial]) -> String {
 /// Who may have changed it, the likeliest first.
 fn suspects(now: &PlannedChange, trials: &[SettingsTrial]) -> Vec<String> {
     let trial = |trial: &SettingsTrial| {
-        let setting = trial.settings.iter().find(|setting| setting.key == now.key)?;
+        let is_it = |setting: &&SettingNow| setting.key == now.key && setting.now.is_some();
+        let setting = trial.settings.iter().find(is_it)?;
         Some(format!("trial {} of process {} sets it to {}", trial.id, trial.pid, setting.new))
     };
     // Files are read by somebody: that one was shows in the value alone.
@@ -64,7 +66,7 @@ mod tests {
     use std::fs;
     use sysdyno_record::change::SettingChange;
     use sysdyno_record::units::WallNs;
-    use sysdyno_tune::{Phase, SettingNow, TuneRoots};
+    use sysdyno_tune::{Phase, TuneRoots};
 
     #[test]
     fn a_trial_of_another_process_is_named() {
@@ -73,15 +75,15 @@ mod tests {
         fs::write(root.path().join("proc/sys/vm/swappiness"), "47\n").expect("writes");
         let change = SettingChange { key: "vm.swappiness".into(), value: "59".into() };
         let plan = sysdyno_tune::plan(&[change], &TuneRoots::at(root.path())).expect("can be planned");
-        let setting = |key: &str| SettingNow {
+        let setting = |key: &str, now: Option<&str>| SettingNow {
             key: key.into(),
             old: "60".into(),
             new: "47".into(),
-            now: None,
+            now: now.map(str::to_owned),
             is_foreign: false,
             outcome: None,
         };
-        let trial = |id: &str, key: &str| SettingsTrial {
+        let trial = |id: &str, key: &str, now: Option<&str>| SettingsTrial {
             id: id.into(),
             phase: Phase::Held,
             started_unix_ns: WallNs(0),
@@ -91,9 +93,14 @@ mod tests {
             is_of_earlier_boot: false,
             cause: None,
             lost_state: None,
-            settings: vec![setting(key)],
+            settings: vec![setting(key, now)],
         };
-        let trials = [trial("one", "vm.overcommit_memory"), trial("two", "vm.swappiness")];
+        // The second one is of another network namespace.
+        let trials = [
+            trial("one", "vm.overcommit_memory", Some("47")),
+            trial("elsewhere", "vm.swappiness", None),
+            trial("two", "vm.swappiness", Some("47")),
+        ];
         let said = sentence(&Stranger { now: &plan.changes[0], expected: "59" }, &trials);
         assert!(said.ends_with("(trial two of process 4711 sets it to 47)"), "{said}");
     }
