@@ -57,6 +57,7 @@ fn disks_agree() {
             [their.reads, their.sectors_read, their.writes, their.sectors_written, their.in_progress];
         assert_eq!(of_ours, of_theirs);
         assert_eq!([ours.io_ms, ours.queue_ms], [their.time_in_progress, their.weighted_time_in_progress]);
+        assert_eq!(ours.read_ms, their.time_reading);
         assert_eq!([ours.flushes_count, ours.flush_ms], [their.flushes, their.time_flushing]);
     })
     .expect("parses");

@@ -267,6 +267,7 @@ quantities! {
     DISK_WRITTEN_BYTES "disk.written_bytes" "bytes" Counter Disk "/proc/diskstats" "field 7, sectors";
     DISK_IO "disk.io_ms" "ms" Counter Disk "/proc/diskstats" "field 10";
     DISK_QUEUE "disk.queue_ms" "ms" Counter Disk "/proc/diskstats" "field 11";
+    DISK_READ "disk.read_ms" "ms" Counter Disk "/proc/diskstats" "field 4";
     DISK_FLUSH "disk.flush_ms" "ms" Counter Disk "/proc/diskstats" "field 17";
     DISK_IN_FLIGHT "disk.in_flight_count" "count" Gauge Disk "/proc/diskstats" "field 9";
     MEMORY_TOTAL "memory.total_bytes" "bytes" Gauge Host "/proc/meminfo" "MemTotal";

@@ -188,7 +188,13 @@ pub(super) const THRASHING: Rule = Rule {
             ),
             say: |hz, _| format!("{} pages/s were read again soon after they had been dropped", rate(hz)),
         }],
-        given: &[],
+        // Threads that wait for a disk may wait for writes.
+        given: &[LimitSign {
+            quantity: column::DISK_READ,
+            measure: SignMeasure::TimeRatio,
+            least: Threshold::new("reads that a disk had to do at a time, on average", 0.2, "count", HOUSE),
+            say: |count, disk| format!("{disk} had {count:.1} reads to do at a time"),
+        }],
         confirmers: &[DISK_WAITS, OWN_FAULTS, OWN_PRESSURE],
         touch: Touch::Waits,
         whose: Whose::Host,

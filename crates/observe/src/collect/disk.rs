@@ -19,7 +19,7 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 /// At most this many devices have columns.
 const MAX_DISKS: usize = 128;
 /// Columns of a device.
-const WIDTH: usize = 9;
+const WIDTH: usize = 10;
 
 #[derive(Default)]
 struct DiskFormat {
@@ -110,6 +110,7 @@ fn set(table: &mut Table, position: usize, disk: &Disk<'_>) {
         Some(disk.written_sectors.saturating_mul(SECTOR_BYTES)),
         Some(disk.io_ms),
         Some(disk.queue_ms),
+        Some(disk.read_ms),
         disk.flush_ms,
         Some(disk.in_flight_count),
     ];
@@ -125,6 +126,7 @@ fn columns_of(scope: &str) -> [Column; WIDTH] {
         column::DISK_WRITTEN_BYTES.of(scope),
         column::DISK_IO.of(scope),
         column::DISK_QUEUE.of(scope),
+        column::DISK_READ.of(scope),
         column::DISK_FLUSH.of(scope),
         column::DISK_IN_FLIGHT.of(scope),
     ]

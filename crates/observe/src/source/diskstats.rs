@@ -18,6 +18,8 @@ pub struct Disk<'a> {
     pub reads_count: u64,
     /// Sectors read.
     pub read_sectors: u64,
+    /// Time of all reads, summed over them.
+    pub read_ms: u64,
     /// Completed writes.
     pub writes_count: u64,
     /// Sectors written.
@@ -62,6 +64,7 @@ fn parse_line(line: &[u8]) -> Option<Disk<'_>> {
         name,
         reads_count: counts[0]?,
         read_sectors: counts[2]?,
+        read_ms: counts[3]?,
         writes_count: counts[4]?,
         written_sectors: counts[6]?,
         in_flight_count: counts[8]?,
@@ -86,6 +89,7 @@ mod tests {
                 name: b"vda",
                 reads_count: 1,
                 read_sectors: 3,
+                read_ms: 4,
                 writes_count: 5,
                 written_sectors: 7,
                 in_flight_count: 9,

@@ -124,7 +124,7 @@ fn few_packets_do_not_explain_many_slow_requests() {
 #[test]
 fn a_neighbour_that_moved_the_hosts_counters_accuses_nobody() {
     let (rule, signs) = with_signs().find(|(rule, _)| rule.id == "E05").expect("there is one");
-    let read_again = with(slow(), &signs.mechanism[0], 3.0);
+    let read_again = with(given(signs), &signs.mechanism[0], 3.0);
     let quiet = with(read_again, &signs.confirmers[0], 0.0);
     let finding = found(rule, quiet).expect("a finding");
     assert_eq!(finding.confidence, Confidence::Excluded, "{finding:?}");
