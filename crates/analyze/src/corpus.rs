@@ -388,6 +388,14 @@ impl Specimen {
         self
     }
 
+    /// A gauge that has this value in one of so many rows, and is 0 otherwise.
+    pub(crate) fn bursts(mut self, name: &str, scope: &str, value: f64, one_of: usize) -> Specimen {
+        let values = (0..self.readings.rows).map(|row| if row % one_of == 0 { value } else { 0.0 });
+        let values: Vec<f64> = values.collect();
+        self.readings = self.readings.column(name, scope, &values);
+        self
+    }
+
     pub(crate) fn edit(mut self, change: impl FnOnce(&mut Specimen)) -> Specimen {
         change(&mut self);
         self

@@ -29,6 +29,12 @@ const UNSENT: Threshold = Threshold::new(
     HOUSE,
 );
 
+const UNSENT_STEADILY: Threshold = Threshold::new(
+    "share of readings with such connections: bursts are acknowledged late, and a few readings may hit them",
+    0.9,
+    "ratio",
+    HOUSE,
+);
 const ASKED: Threshold = Threshold::new(
     "requests at a time at the next tier, for a limit of them to be what the others are held for",
     0.9,
@@ -41,7 +47,7 @@ pub(super) const RULE: Rule = Rule {
     id: "A15",
     name: "held",
     meaning: "The server has read the requests and holds them, although it neither computes nor waits for anybody.",
-    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, ASKED],
+    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, UNSENT_STEADILY, ASKED],
     place: Place::Server,
     needs: &[column::REQUESTS_INSIDE_TIME],
     remedy: "look for a delay in its configuration or code: a limit on the rate of requests or bytes, a throttle, a timer",
@@ -110,16 +116,17 @@ fn unsent(scene: &Scene, window: &Window) -> Option<Evidence> {
     let in_flight = scene.focus.in_flight_mean()?;
     let levels = window.scopes(column::CONNECTIONS_UNSENT).into_iter();
     let (scope, level) = levels
-        .filter_map(|scope| Some((scope, window.level(column::CONNECTIONS_UNSENT, scope)?.mean)))
-        .max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let share = ratio(level, in_flight)?;
+        .filter_map(|scope| Some((scope, window.level(column::CONNECTIONS_UNSENT, scope)?)))
+        .max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean))?;
+    let share = ratio(level.mean, in_flight)?;
     let text = format!(
         "on {} of the connections in flight, the client had not taken the whole response",
         percent(share)
     );
     let against =
         evidence(EvidenceRole::Against, window, "sock_diag, idiag_wqueue of ESTABLISHED sockets", text);
-    (share >= UNSENT.value).then(|| seen_in(column::CONNECTIONS_UNSENT.at(scope), against))
+    let is_steady = level.present_ratio >= UNSENT_STEADILY.value;
+    (is_steady && share >= UNSENT.value).then(|| seen_in(column::CONNECTIONS_UNSENT.at(scope), against))
 }
 
 #[cfg(test)]
@@ -163,5 +170,7 @@ mod tests {
             assert_eq!(finding.confidence, Confidence::Possible, "{finding:?}");
         }
         assert_eq!(find(readers(0.0)).map(|finding| finding.confidence), Some(Confidence::Likely));
+        let bursts = holding(slow(), 0.9).bursts("connections.unsent_count", LISTENER, 2000.0, 2);
+        assert_eq!(find(bursts).map(|finding| finding.confidence), Some(Confidence::Likely));
     }
 }

@@ -87,14 +87,17 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case::new(format!("The server is stopped again and again: {text}"), found, reach))
 }
 
-/// The program of a tier.
+/// The program of a tier, or each program that is counted as part of it.
 fn who(scene: &Scene, scope: &str) -> String {
     let targets = scene.focus.processes(ProcessRole::Target);
-    let of_tier = targets.iter().find(|process| {
+    let of_tier = targets.iter().filter(|process| {
         let address = process.tier.as_ref().map(|tier| &tier.address);
         column::tier_scope(address) == scope
     });
-    of_tier.map_or_else(|| "a process of the server".to_owned(), |process| name(&process.command))
+    let mut names: Vec<String> = of_tier.map(|process| name(&process.command)).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() { "a process of the server".to_owned() } else { names.join(" or ") }
 }
 
 /// That nothing was answered for so long.
