@@ -48,7 +48,9 @@ pub(crate) fn result_of(view: &TrialView, windows: &[LatencyWindow]) -> Option<R
     let peak = seconds.iter().position(|second| second.offered >= top)?;
     let fallen = seconds[peak..].iter().position(|second| second.offered < FALLEN * top);
     seconds.truncate(fallen.map_or(seconds.len(), |fallen| peak + fallen));
-    let is_rising = seconds.windows(2).all(|pair| pair[1].offered >= FALLEN * pair[0].offered);
+    // Bursts at one rate may be offered much of the time, and none of it in the middle of a second.
+    let is_rising = seconds.first()?.offered < top
+        && seconds.windows(2).all(|pair| pair[1].offered >= FALLEN * pair[0].offered);
     if seconds.len() < LASTING || !is_rising {
         return None;
     }
@@ -235,6 +237,13 @@ mod tests {
         assert_eq!((found.broke, found.met_until), (None, Some(2_050.0)));
         let never = result(&ramp(|_| 80));
         assert_eq!((never.met_until, never.broke.map(|broke| broke.at)), (None, Some(150.0)));
+    }
+
+    #[test]
+    fn what_does_not_rise_from_second_to_second_is_no_ramp() {
+        let mut bursts = ramp(|_| 3);
+        bursts.begin.plan.workload.slopes = vec![Slope { phase: 1, begin_hz: 200.0, end_hz: 200.0 }];
+        assert_eq!(result_of(&bursts.view(), &[]), None);
     }
 
     #[test]

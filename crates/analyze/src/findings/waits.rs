@@ -24,6 +24,8 @@ pub(super) const CPU_IDLE: Threshold =
     Threshold::new("idle share of the CPUs that confirms that they are not waited for", 0.30, "ratio", HOUSE);
 const IO_PRESSURE: Threshold =
     Threshold::new("share of time in which some task waited for a disk (PSI)", 0.20, "ratio", HOUSE);
+/// Queues that come of a wait are told from this part of a request's time on.
+const QUEUED_RATIO: f64 = 0.1;
 const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE];
 
 /// F07.
@@ -85,6 +87,8 @@ pub(super) const SLEEP: Rule = Rule {
 struct Wait<'a> {
     tier: &'a PathTier,
     time_ns: f64,
+    /// In queues that come of it.
+    queued_ns: f64,
     /// Of a request's time, queues that come of it included.
     share: f64,
 }
@@ -105,12 +109,17 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
         let against = evidence(EvidenceRole::Against, &window, SOURCE, text);
         return excluded(&format!("Requests do not wait for {what}"), vec![against]);
     };
-    let text = format!(
+    let waited_ns = worst.time_ns.min(mean_ns);
+    let mut text = format!(
         "{} waits for {what} {} of a request's {}",
         called(&path, worst.tier),
-        duration(worst.time_ns.min(mean_ns)),
+        duration(waited_ns),
         duration(mean_ns)
     );
+    let queued_ns = worst.queued_ns.min(mean_ns - waited_ns);
+    if queued_ns >= QUEUED_RATIO * mean_ns {
+        text.push_str(&format!(", and requests queue behind that for {}", duration(queued_ns)));
+    }
     let seen = |role| seen_in(column_of(kind, worst.tier), evidence(role, &window, SOURCE, text.clone()));
     if worst.share < WAITED.value || !is_slow(scene, mean_ns) {
         return excluded(
@@ -180,7 +189,7 @@ fn wait<'a>(path: &'a [PathTier], position: usize, kind: WaitKind, mean_ns: f64)
         next = tier.asked_by;
     }
     let share = ratio(caused_ns, mean_ns)?.min(1.0);
-    (time_ns > 0.0).then_some(Wait { tier, time_ns, share })
+    (time_ns > 0.0).then_some(Wait { tier, time_ns, queued_ns: caused_ns - time_ns, share })
 }
 
 /// The time of a request in front of a tier: to be accepted and, where the load is sent to it, to be read.
@@ -269,6 +278,7 @@ mod tests {
             "{finding:?}"
         );
         assert!(finding.explained_ratio.is_some_and(|part| part > 0.5), "the queue of php-fpm comes of it");
+        assert!(finding.title.contains(", and requests queue behind that for "), "{finding:?}");
         let column = finding.evidence[0].column.as_deref();
         assert_eq!(column, Some("waits.lock_count@tier:127.0.0.1:3306"));
         let half = behind(idle(slow())).gauge("waits.lock_count", DATABASE, 1.0);

@@ -147,7 +147,8 @@ pub(super) fn standing(plan: &TryPlan, standing: &Standing, found: Option<&Effec
         _ => format!("{} against {}: ", name(standing.stage.b), name(standing.stage.a)),
     };
     let counted = standing.counted;
-    let goal = if counted < min_count { format!("{min_count}") } else { format!("at most {max_count}") };
+    let is_known = counted < min_count || min_count == max_count;
+    let goal = if is_known { format!("{min_count}") } else { format!("at most {max_count}") };
     let dropped =
         if standing.dropped > 0 { format!(", {} discarded", standing.dropped) } else { String::new() };
     let numbers = found.map_or_else(
