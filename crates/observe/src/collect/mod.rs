@@ -126,7 +126,7 @@ pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
     (CollectorPace::Foremost, listener::collector),
     (CollectorPace::EverySample, behind::collector),
     (CollectorPace::OwnLimit, tiers::collector),
-    (CollectorPace::TwiceASecond, requests::collector),
+    (CollectorPace::OwnLimit, requests::collector),
     (CollectorPace::OwnLimit, others::collector),
     (CollectorPace::OwnLimit, logs::collector),
     (CollectorPace::EverySample, softnet::collector),

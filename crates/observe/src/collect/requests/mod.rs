@@ -19,7 +19,7 @@ use crate::discover::Entrances;
 use crate::watch::Watchlist;
 use party::{ConnectionEnd, Party};
 use program::{SocketProgram, Sums, WIDTH};
-use sampling::{Totals, WatchedShare};
+use sampling::{SumsRead, Then, Totals, WatchDue, WatchedShare};
 use std::collections::HashMap;
 use sysdyno_record::column::{self, Quantity, asking_scope, tier_scope};
 use sysdyno_record::event::ProcessRole;
@@ -39,6 +39,7 @@ struct RequestCollector {
     program: Option<Result<SocketProgram, String>>,
     told: Told,
     sampling: WatchedShare,
+    estimates: HashMap<Shown, Estimate>,
     /// What has columns, in their order.
     shown: Vec<Shown>,
 }
@@ -75,6 +76,24 @@ impl Shown {
     }
 }
 
+/// What the sums would be if all had been watched all the time.
+#[derive(Default)]
+struct Estimate {
+    sums: [f64; WIDTH],
+    /// The program's own, when they were read last.
+    watched: Sums,
+}
+
+impl Estimate {
+    /// Adds what was watched since then, which stands for so many times as much.
+    fn add(&mut self, watched: Sums, times: f64) {
+        for ((sum, now), before) in self.sums.iter_mut().zip(watched).zip(self.watched) {
+            *sum += now.saturating_sub(before) as f64 * times;
+        }
+        self.watched = watched;
+    }
+}
+
 const OF_REQUESTS: [Quantity; 5] = [
     column::REQUESTS_READ,
     column::REQUESTS_ANSWERED,
@@ -100,8 +119,17 @@ impl RequestCollector {
     fn try_read(&mut self, scene: &mut Watchlist) -> Result<(), String> {
         let program = self.program.get_or_insert_with(|| SocketProgram::load(&scene.roots)).as_mut();
         let program = program.map_err(|reason| reason.clone())?;
+        let due = self.sampling.due(clock::monotonic());
+        if due == WatchDue::Nothing {
+            return Ok(());
+        }
         self.told.tell(program, scene)?;
         scene.entrances.is_watched = true;
+        if let WatchDue::Attaching(words) = due {
+            program.set_sampling(words)?;
+            return program.attach();
+        }
+        let now = clock::monotonic();
         let mut sums: HashMap<Shown, Sums> = HashMap::new();
         let mut totals = Totals::default();
         for (party, of_party) in program.sums()? {
@@ -114,23 +142,29 @@ impl RequestCollector {
             let all = sums.entry(shown).or_insert([0; WIDTH]);
             all.iter_mut().zip(of_party).for_each(|(sum, value)| *sum += value);
         }
-        if let Some(words) = self.sampling.after(clock::monotonic(), totals) {
-            program.set_sampling(words)?;
+        let SumsRead { times, then } = self.sampling.read(now, totals);
+        match then {
+            Then::Nothing => {}
+            Then::Telling(words) => program.set_sampling(words)?,
+            Then::Detaching => program.detach(),
         }
-        self.write(&sums);
+        for (shown, watched) in sums {
+            self.estimates.entry(shown).or_default().add(watched, times);
+        }
+        self.write();
         Ok(())
     }
 
-    fn write(&mut self, sums: &HashMap<Shown, Sums>) {
-        let new: Vec<&Shown> = sums.keys().filter(|shown| !self.shown.contains(shown)).collect();
+    fn write(&mut self) {
+        let new: Vec<&Shown> = self.estimates.keys().filter(|shown| !self.shown.contains(shown)).collect();
         let room = (MAX_ASKED + 1).saturating_sub(self.shown.len());
         if !new.is_empty() && room > 0 {
             self.shown.extend(new.into_iter().take(room).cloned().collect::<Vec<_>>());
             self.table.replace(self.shown.iter().flat_map(Shown::columns).collect());
         }
         let values = self.shown.iter().flat_map(|shown| {
-            let of_it = sums.get(shown);
-            shown.order().iter().map(move |number| of_it.map(|sums| sums[*number]))
+            let of_it = self.estimates.get(shown);
+            shown.order().iter().map(move |number| of_it.map(|estimate| estimate.sums[*number] as u64))
         });
         for (position, value) in values.enumerate() {
             self.table.set_count(position, value);

@@ -4,6 +4,7 @@ use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
 use aya::maps::{Array, HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
+use aya::programs::links::FdLink;
 use aya::programs::{BtfTracePoint, ProgramError};
 use aya::{Btf, BtfError, Ebpf, EbpfLoader, Pod};
 use std::collections::HashSet;
@@ -38,10 +39,11 @@ const NO_TIER: u32 = u32::MAX;
 /// The inode of the first pid namespace, `PROC_PID_INIT_INO`.
 const FIRST_PIDS: u64 = 0xefff_fffc;
 
-/// The program at work; it is unloaded when this is dropped.
+/// The program in the kernel; it is unloaded when this is dropped.
 pub(super) struct SocketProgram {
-    /// Keeps the functions attached.
-    _loaded: Ebpf,
+    loaded: Ebpf,
+    /// Keep the functions attached; none: they are not called.
+    links: Vec<FdLink>,
     processes: Set<u32>,
     tcp_listeners: Set<[u32; 2]>,
     tcp_ports: Array<MapData, u64>,
@@ -56,7 +58,7 @@ pub(super) struct SocketProgram {
 }
 
 impl SocketProgram {
-    /// Loads the program and attaches it.
+    /// Loads the program, which is not called before it is attached.
     ///
     /// # Errors
     /// Why it cannot be, as a reason to be shown.
@@ -66,10 +68,29 @@ impl SocketProgram {
         }
         let btf = Btf::from_sys_fs().map_err(|_| "the kernel has no BTF".to_owned())?;
         let mut loaded = EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|error| reason(&error))?;
-        for (function, tracepoint) in FUNCTIONS {
-            attach(&mut loaded, function, tracepoint, &btf)?;
+        for (name, tracepoint) in FUNCTIONS {
+            load(function(&mut loaded, name)?, tracepoint, &btf)?;
         }
         SocketProgram::of(loaded).map_err(|error| reason(&error))
+    }
+
+    /// Has the functions called from now on.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub(super) fn attach(&mut self) -> Result<(), String> {
+        self.detach();
+        for (name, _) in FUNCTIONS {
+            let function = function(&mut self.loaded, name)?;
+            let link = function.attach().and_then(|id| function.take_link(id));
+            self.links.push(link.map_err(|error| reason(&error))?.into());
+        }
+        Ok(())
+    }
+
+    /// Has them called no longer; the kernel's tracepoints then cost nothing.
+    pub(super) fn detach(&mut self) {
+        self.links.clear();
     }
 
     fn of(mut loaded: Ebpf) -> Result<SocketProgram, MapError> {
@@ -84,7 +105,8 @@ impl SocketProgram {
             sums: take(&mut loaded, "sums")?.try_into()?,
             sampling: take(&mut loaded, "sampling")?.try_into()?,
             tiers: vec![None],
-            _loaded: loaded,
+            links: Vec::new(),
+            loaded,
         })
     }
 
@@ -221,18 +243,18 @@ fn take(loaded: &mut Ebpf, name: &str) -> Result<Map, MapError> {
     loaded.take_map(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })
 }
 
-fn attach(loaded: &mut Ebpf, function: &str, tracepoint: &str, btf: &Btf) -> Result<(), String> {
-    let program =
-        loaded.program_mut(function).ok_or_else(|| format!("the BPF program has no '{function}'"))?;
-    let program: &mut BtfTracePoint = program.try_into().map_err(|error: ProgramError| reason(&error))?;
-    program.load(tracepoint, btf).map_err(|error| match error {
+fn function<'a>(loaded: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint, String> {
+    let function = loaded.program_mut(name).ok_or_else(|| format!("the BPF program has no '{name}'"))?;
+    function.try_into().map_err(|error: ProgramError| reason(&error))
+}
+
+fn load(function: &mut BtfTracePoint, tracepoint: &str, btf: &Btf) -> Result<(), String> {
+    function.load(tracepoint, btf).map_err(|error| match error {
         ProgramError::Btf(BtfError::UnknownBtfTypeName { .. }) => {
             format!("the kernel has no tracepoint {tracepoint} (Linux 6.4 has)")
         }
         other => reason(&other),
-    })?;
-    program.attach().map_err(|error| reason(&error))?;
-    Ok(())
+    })
 }
 
 /// Why something failed: the error of the system call where there is one, since the rest is the verifier's log.

@@ -50,6 +50,7 @@ fn some_of_the_connections_stand_for_all() {
         return;
     }
     let mut program = SocketProgram::load(&Roots::host()).expect("is loaded");
+    program.attach().expect("is attached");
     let listener = TcpListener::bind("127.0.0.1:0").expect("is free");
     let namespace = std::fs::metadata("/proc/self/ns/net").expect("is there").ino();
     let port = listener.local_addr().expect("is bound").port();
@@ -75,6 +76,14 @@ fn some_of_the_connections_stand_for_all() {
 
     program.set_sampling([0, 2, 2]).expect("is told");
     let before = of_server(&program);
+    ask(&mut pairs);
+    assert_eq!(of_server(&program)[0] - before[0], all, "all are watched again");
+
+    program.detach();
+    let before = of_server(&program);
+    ask(&mut pairs);
+    assert_eq!(of_server(&program), before, "nothing is watched");
+    program.attach().expect("is attached again");
     ask(&mut pairs);
     assert_eq!(of_server(&program)[0] - before[0], all, "all are watched again");
 }
