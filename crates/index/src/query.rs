@@ -1,6 +1,6 @@
 //! Queries of the table.
 
-use crate::row::{COLUMNS, IndexedRun, read};
+use crate::row::{COLUMNS, IndexedRun, listed, read};
 use crate::{IndexError, RunIndex};
 use rusqlite::ToSql;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use sysdyno_record::manifest::RunKind;
 /// Which runs, and which of them first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunQuery {
-    /// Each of these texts, in any case, in name, command line, URL, bottleneck, or problem; empty: any.
+    /// Each of these texts, in any case, in name, command line, URL, bottleneck, problem, tags, or note; empty: any.
     pub texts: Vec<String>,
     /// The command that made it; `None`: any.
     pub kind: Option<RunKind>,
@@ -20,6 +20,8 @@ pub struct RunQuery {
     pub verdict: Option<VerdictStatus>,
     /// The word on B against A; `None`: any.
     pub word: Option<Comparison>,
+    /// Has each of these tags; empty: any.
+    pub tags: Vec<String>,
     /// What comes first.
     pub sort: RunSort,
     /// How many are passed over.
@@ -123,6 +125,9 @@ fn condition(query: &RunQuery) -> (String, Vec<Box<dyn ToSql>>) {
     };
     for text in &query.texts {
         add(" AND instr(words, ?) > 0", Box::new(text.to_lowercase()));
+    }
+    for tag in &query.tags {
+        add(" AND instr(tags, ?) > 0", Box::new(listed(std::slice::from_ref(tag))));
     }
     if let Some(kind) = query.kind {
         add(" AND kind = ?", Box::new(kind.name()));

@@ -2,10 +2,11 @@
 //!
 //! A folder of runs changes when a run starts, is removed, or is replaced; then its names and inodes are compared with the
 //! rows. A run in progress is read again at every refresh. A finished run is settled a few seconds after its last manifest:
-//! nothing writes to it anymore.
+//! nothing writes to it anymore but labels, and whoever writes one says whose it is in `.labels`.
 
 use crate::row::{INSERT, Stamp, write};
 use crate::{IndexError, RunIndex};
+use rusqlite::OptionalExtension;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirEntryExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sysdyno_record::manifest::RunStatus;
-use sysdyno_record::store::RunListing;
+use sysdyno_record::store::{RunListing, changed_labels};
 
 /// Clocks of file systems are as coarse as this: what changed within it may change again without a later time.
 const COARSE: Duration = Duration::from_secs(2);
@@ -72,12 +73,15 @@ impl RunIndex {
         if changed_ns != known_ns || !is_quiet {
             (new, gone) = self.differences()?;
         }
+        let labels_bytes: i64 = self.db.query_row("SELECT labels_bytes FROM folder", [], |row| row.get(0))?;
+        let (labelled, labels_end) = changed_labels(&self.runs_dir, labels_bytes as u64);
+        let labelled = self.entries_of(labelled)?;
         let left_count = new.len().saturating_sub(READ_MAX);
         new.truncate(READ_MAX);
         // While there are new ones to read, those that are known can wait.
         let known = if left_count == 0 { self.unsettled()? } else { Vec::new() };
-        let to_read: Vec<Entry> =
-            known.into_iter().filter(|entry| !gone.contains(&entry.name)).chain(new).collect();
+        let is_there = |entry: &Entry| !gone.contains(&entry.name);
+        let to_read: Vec<Entry> = known.into_iter().chain(labelled).filter(is_there).chain(new).collect();
         let transaction = self.db.transaction()?;
         {
             let mut delete = transaction.prepare("DELETE FROM runs WHERE name = ?1")?;
@@ -90,6 +94,7 @@ impl RunIndex {
                 write(&mut insert, &listing, stamp(&listing, entry.inode, moment))?;
             }
         }
+        transaction.execute("UPDATE folder SET labels_bytes = ?1", [labels_end as i64])?;
         if left_count == 0 {
             transaction.execute("UPDATE folder SET changed_ns = ?1", [changed_ns])?;
         }
@@ -144,6 +149,19 @@ impl RunIndex {
         let rows = select
             .query_map([], |row| Ok((name(&row.get::<_, Vec<u8>>(0)?), row.get::<_, i64>(1)? as u64)))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Those of these folders that have rows, each once.
+    fn entries_of(&self, mut names: Vec<OsString>) -> Result<Vec<Entry>, IndexError> {
+        names.sort_unstable();
+        names.dedup();
+        let mut select = self.db.prepare("SELECT inode FROM runs WHERE name = ?1")?;
+        let mut found = Vec::new();
+        for name in names {
+            let inode = select.query_row([name.as_bytes()], |row| row.get::<_, i64>(0)).optional()?;
+            found.extend(inode.map(|inode| Entry { name, inode: inode as u64 }));
+        }
+        Ok(found)
     }
 
     fn unsettled(&self) -> Result<Vec<Entry>, IndexError> {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::effect::{Comparison, word_name};
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
-use sysdyno_record::store::{RunAnswer, RunListing};
+use sysdyno_record::store::{RunAnswer, RunLabel, RunListing};
 use sysdyno_record::units::WallNs;
 
 /// Most of a text that is kept. Unit: characters.
@@ -39,14 +39,16 @@ pub struct IndexedRun {
     pub url: Option<String>,
     /// Its result; `None`: there is no conclusion.
     pub answer: Option<RunAnswer>,
+    /// Its tags and its note.
+    pub label: RunLabel,
 }
 
 /// The columns that [`IndexedRun`] is read from, in order.
 pub(crate) const COLUMNS: &str = "name, unreadable, kind, status, is_living, started_ns, ended_ns, command, url, \
-                                  verdict, word, rate_hz, p99_ns, bottleneck, reason";
+                                  verdict, word, rate_hz, p99_ns, bottleneck, reason, tags, note";
 
 pub(crate) const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-                                 ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+                                 ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 
 /// Data stored in addition to the run itself, to decide whether it must be read again.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +74,11 @@ pub(crate) fn write(insert: &mut Statement<'_>, listing: &RunListing, stamp: Sta
     let bottleneck = of.map(|answer| cut(&answer.limit));
     let reason = of.and_then(|answer| answer.reason.as_deref()).map(cut);
     let shown = name.to_string_lossy();
+    // A label that cannot be read labels nothing; it is in the way only of another one.
+    let RunLabel { tags, note } = RunLabel::read(&listing.path).unwrap_or_default();
     let texts = [Some(&*shown), command.as_deref(), url.as_deref(), bottleneck.as_deref(), reason.as_deref()];
-    let words = texts.into_iter().flatten().collect::<Vec<_>>().join("\n").to_lowercase();
+    let labels = tags.iter().map(String::as_str).chain([note.as_str()]);
+    let words = texts.into_iter().flatten().chain(labels).collect::<Vec<_>>().join("\n").to_lowercase();
     insert.execute(params![
         name.as_bytes(),
         stamp.inode as i64,
@@ -94,6 +99,8 @@ pub(crate) fn write(insert: &mut Statement<'_>, listing: &RunListing, stamp: Sta
         bottleneck,
         reason,
         words,
+        listed(&tags),
+        note,
     ])?;
     Ok(())
 }
@@ -130,7 +137,16 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IndexedRun> {
         command: row.get::<_, Option<String>>(7)?.unwrap_or_default(),
         url: row.get(8)?,
         answer: answer.transpose()?,
+        label: RunLabel {
+            tags: row.get::<_, String>(15)?.split_whitespace().map(str::to_owned).collect(),
+            note: row.get(16)?,
+        },
     })
+}
+
+/// Tags as they are in the table: each between spaces, which none contains.
+pub(crate) fn listed(tags: &[String]) -> String {
+    if tags.is_empty() { String::new() } else { format!(" {} ", tags.join(" ")) }
 }
 
 const WORDS: [Comparison; 4] =

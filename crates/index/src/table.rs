@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Changes with every change of the table or of what is put into it.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long another process that writes is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -23,14 +23,14 @@ CREATE TABLE runs (
   name BLOB PRIMARY KEY, inode INTEGER NOT NULL, changed_ns INTEGER NOT NULL, is_settled INTEGER NOT NULL,
   unreadable TEXT, kind TEXT, status TEXT, is_living INTEGER NOT NULL, started_ns INTEGER NOT NULL, ended_ns INTEGER,
   command TEXT, url TEXT, verdict INTEGER, word TEXT, rate_hz REAL, p99_ns INTEGER NOT NULL, bottleneck TEXT, reason TEXT,
-  words TEXT NOT NULL
+  words TEXT NOT NULL, tags TEXT NOT NULL, note TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX runs_by_time ON runs (started_ns DESC, name DESC);
 CREATE INDEX runs_by_rate ON runs (rate_hz DESC, started_ns DESC);
 CREATE INDEX runs_by_p99 ON runs (p99_ns, started_ns DESC);
 CREATE INDEX runs_by_verdict ON runs (verdict DESC, started_ns DESC);
 CREATE INDEX runs_unsettled ON runs (is_settled) WHERE is_settled = 0;
-CREATE TABLE folder (path BLOB NOT NULL, changed_ns INTEGER NOT NULL);
+CREATE TABLE folder (path BLOB NOT NULL, changed_ns INTEGER NOT NULL, labels_bytes INTEGER NOT NULL);
 ";
 
 /// The runs of a folder as a table.
@@ -113,7 +113,7 @@ fn is_current(db: &Connection, runs_dir: &Path) -> Result<bool, rusqlite::Error>
 
 fn empty(db: Connection, runs_dir: &Path) -> Result<Connection, IndexError> {
     db.execute_batch(SCHEMA)?;
-    db.execute("INSERT INTO folder VALUES (?1, 0)", [runs_dir.as_os_str().as_bytes()])?;
+    db.execute("INSERT INTO folder VALUES (?1, 0, 0)", [runs_dir.as_os_str().as_bytes()])?;
     db.pragma_update(None, "user_version", VERSION)?;
     Ok(db)
 }

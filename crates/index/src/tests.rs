@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::manifest::{RunKind, RunStatus};
+use sysdyno_record::store::RunLabel;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/golden/sysdyno.run-1");
 
@@ -149,6 +150,37 @@ fn a_run_is_read_once_and_again_only_if_its_folder_is_another_one() {
     refresh(&mut index);
     assert_eq!(index.unreadable().expect("reads").len(), 1);
     assert_eq!(find(&index, RunQuery::default()).total_count, 1);
+}
+
+#[test]
+fn a_label_is_found_as_soon_as_it_is_written_though_its_run_has_ended() {
+    let stage = Stage::new();
+    let all: Vec<String> = (0..3).map(|number| stage.add(number)).collect();
+    let mut index = stage.open();
+    let label = |name: &str, tags: &[&str], note: &str| {
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        RunLabel { tags, note: note.into() }.write(&stage.runs().join(name)).expect("can be written");
+    };
+    label(&all[1], &["baseline", "kernel-6"], "Before the NEW kernel");
+    label(&all[2], &["kernel-6.18"], "");
+    assert_eq!(refresh(&mut index), 2);
+    assert_eq!(refresh(&mut index), 0);
+    let tagged = |index: &RunIndex, tags: &[&str]| {
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        find(index, RunQuery { tags, ..RunQuery::default() })
+    };
+    assert_eq!(names(&tagged(&index, &["kernel-6"])), [&all[1]]);
+    assert_eq!(names(&tagged(&index, &["kernel-6", "baseline"])), [&all[1]]);
+    assert_eq!(tagged(&index, &["kernel-6", "kernel-6.18"]).total_count, 0);
+    let texts = vec!["new kernel".to_owned()];
+    let noted = find(&index, RunQuery { texts, ..RunQuery::default() });
+    assert_eq!(names(&noted), [&all[1]]);
+    assert_eq!(noted.runs[0].label.tags, ["baseline", "kernel-6"]);
+    assert_eq!(noted.runs[0].label.note, "Before the NEW kernel");
+    label(&all[1], &[], "");
+    refresh(&mut index);
+    assert_eq!(tagged(&index, &["baseline"]).total_count, 0);
+    assert_eq!(names(&tagged(&stage.open(), &["kernel-6.18"])), [&all[2]], "a new index");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 
 mod answer;
 mod error;
+mod experiments;
 mod gate;
 mod listening;
 mod live;
@@ -42,6 +43,12 @@ pub trait Pages: Send + Sync + 'static {
     /// # Errors
     /// Why there is none, with a hint on a line of its own where there is one.
     fn run(&self, folder: &Path) -> Result<String, String>;
+
+    /// The page of an experiment, made from its folder as far as it has come.
+    ///
+    /// # Errors
+    /// As for [`Pages::run`].
+    fn experiment(&self, folder: &Path) -> Result<String, String>;
 
     /// The page that compares these runs, the first of which is the baseline.
     ///

@@ -6,10 +6,12 @@
 //! | `/list` | the list, as JSON for the page's script |
 //! | `/runs/NAME` | a run: its report, or what it does while it goes on |
 //! | `/runs/NAME/growth` | events of a run that goes on |
+//! | `/experiments/NAME` | an experiment, as far as it has come |
 //! | `/compare?run=A&run=B` | the comparison of two runs |
 //! | `/trend` | the newest runs of a list in the order of time |
 
 use crate::answer;
+use crate::experiments::ExperimentRow;
 use crate::gate::gate;
 use crate::live;
 use crate::shelf::{Listed, Shelf};
@@ -48,6 +50,7 @@ pub(crate) fn router(site: Arc<ServedSite>) -> Router {
         .route("/list", get(list))
         .route("/runs/{name}", get(run))
         .route("/runs/{name}/growth", get(growth))
+        .route("/experiments/{name}", get(experiment))
         .route("/compare", get(compare))
         .route("/trend", get(trend))
         .fallback(|| async { answer::notice(StatusCode::NOT_FOUND, "cannot find this page") })
@@ -65,6 +68,7 @@ struct RunsPage {
     left_count: usize,
     offset: usize,
     runs: Vec<IndexedRun>,
+    experiments: Vec<ExperimentRow>,
 }
 
 impl RunsPage {
@@ -77,6 +81,7 @@ impl RunsPage {
             left_count: listed.left_count,
             offset,
             runs: listed.found.runs,
+            experiments: shelf.experiments().list(),
         }
     }
 
@@ -122,7 +127,7 @@ async fn run(State(site): Shared, Path(name): Path<String>) -> Response {
     site.read(move |shelf| match shelf.run(&name) {
         Ok(Some((run, _))) if live::goes_on(&run) => live::page(&run),
         Ok(Some((_, folder))) => made(shelf.pages().run(&folder)),
-        Ok(None) => not_found(&name),
+        Ok(None) => not_found("run", &name),
         Err(error) => unavailable(&error.to_string()),
     })
     .await
@@ -130,6 +135,14 @@ async fn run(State(site): Shared, Path(name): Path<String>) -> Response {
 
 async fn growth(State(site): Shared, Path(name): Path<String>) -> Response {
     live::stream(&site, name).await
+}
+
+async fn experiment(State(site): Shared, Path(name): Path<String>) -> Response {
+    site.read(move |shelf| match shelf.experiments().folder(&name) {
+        Some(folder) => made(shelf.pages().experiment(&folder)),
+        None => not_found("experiment", &name),
+    })
+    .await
 }
 
 async fn compare(State(site): Shared, Query(words): Words) -> Response {
@@ -160,7 +173,7 @@ async fn trend(State(site): Shared, Query(words): Words) -> Response {
 fn folders(shelf: &Shelf, names: &[String]) -> Result<Vec<PathBuf>, Box<Response>> {
     let folder = |name: &String| match shelf.run(name) {
         Ok(Some((_, folder))) => Ok(folder),
-        Ok(None) => Err(Box::new(not_found(name))),
+        Ok(None) => Err(Box::new(not_found("run", name))),
         Err(error) => Err(Box::new(unavailable(&error.to_string()))),
     };
     names.iter().map(folder).collect()
@@ -173,8 +186,8 @@ fn made(page: Result<String, String>) -> Response {
     }
 }
 
-fn not_found(name: &str) -> Response {
-    let text = format!("cannot find run '{}'", escape::terminal(name, 60));
+fn not_found(what: &str, name: &str) -> Response {
+    let text = format!("cannot find {what} '{}'", escape::terminal(name, 60));
     answer::notice(StatusCode::NOT_FOUND, &text)
 }
 
@@ -198,6 +211,7 @@ fn query(words: &[(String, String)]) -> RunQuery {
         word: [Comparison::Better, Comparison::Worse, Comparison::Same, Comparison::CannotTell]
             .into_iter()
             .find(|word| word_name(*word) == state),
+        tags: values(words, "tag").map(str::to_owned).take(10).collect(),
         sort: match value("sort") {
             "rate" => RunSort::Rate,
             "p99" => RunSort::P99,

@@ -31,6 +31,8 @@ pub struct ServeOptions {
     pub listen: SocketAddr,
     /// The folder of runs.
     pub runs_dir: PathBuf,
+    /// The folder of experiments; `None`: there is none to be shown.
+    pub experiments_dir: Option<PathBuf>,
     /// Where the index of a large folder is kept; `None`: nowhere.
     pub cache: Option<PathBuf>,
     /// Who has it is answered.
@@ -54,11 +56,11 @@ pub fn serve(
     is_stopped: impl Fn() -> bool,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    let ServeOptions { listen, runs_dir, cache, token, pages } = options;
+    let ServeOptions { listen, runs_dir, experiments_dir, cache, token, pages } = options;
     let listener = listen_on_loopback(listen, ServeError::NotLoopback)?;
     let fail = |source| ServeError::Listen { address: listen, source };
     let address = listener.local_addr().map_err(fail)?;
-    let shelf = Shelf::open(&runs_dir, cache.as_deref(), pages)?;
+    let shelf = Shelf::open(&runs_dir, experiments_dir, cache.as_deref(), pages)?;
     let site = ServedSite::new(Arc::new(shelf), token, address.port());
     let runtime = Builder::new_current_thread()
         .enable_all()

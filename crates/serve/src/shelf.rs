@@ -1,6 +1,7 @@
 //! The server's view of the runs on disk: the index, refreshed at most once a second.
 
 use crate::Pages;
+use crate::experiments::Experiments;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -13,6 +14,7 @@ const FRESH: Duration = Duration::from_secs(1);
 pub(crate) struct Shelf {
     runs_dir: PathBuf,
     pages: Arc<dyn Pages>,
+    experiments: Experiments,
     table: Mutex<Table>,
 }
 
@@ -33,12 +35,14 @@ pub(crate) struct Listed {
 impl Shelf {
     pub(crate) fn open(
         runs_dir: &Path,
+        experiments_dir: Option<PathBuf>,
         cache: Option<&Path>,
         pages: Arc<dyn Pages>,
     ) -> Result<Shelf, IndexError> {
         let index = RunIndex::open(runs_dir, cache)?;
         let table = Mutex::new(Table { index, refreshed: None, left_count: 0 });
-        let shelf = Shelf { runs_dir: runs_dir.to_owned(), pages, table };
+        let experiments = Experiments::new(experiments_dir);
+        let shelf = Shelf { runs_dir: runs_dir.to_owned(), pages, experiments, table };
         drop(shelf.table(FRESH)?);
         Ok(shelf)
     }
@@ -49,6 +53,10 @@ impl Shelf {
 
     pub(crate) fn pages(&self) -> &dyn Pages {
         &*self.pages
+    }
+
+    pub(crate) fn experiments(&self) -> &Experiments {
+        &self.experiments
     }
 
     pub(crate) fn list(&self, query: &RunQuery) -> Result<Listed, IndexError> {

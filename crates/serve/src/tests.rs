@@ -8,13 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
+use sysdyno_record::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan};
 use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::manifest::{ClockPair, RunKind, RunStatus, Tool};
-use sysdyno_record::store::{NewRun, RunWriter};
+use sysdyno_record::store::{ExperimentFolder, NewRun, RunWriter};
 use sysdyno_record::units::{MonoNs, WallNs};
 use tempfile::TempDir;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/golden/sysdyno.run-1");
+
+/// Beside the runs, but hidden among them, so that there is one folder for all.
+const EXPERIMENTS: &str = ".experiments";
 
 /// No answer takes that long, on a machine that is busy too.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -25,6 +29,10 @@ struct Spoken;
 impl Pages for Spoken {
     fn run(&self, folder: &Path) -> Result<String, String> {
         Ok(format!("report of {}", folder.file_name().unwrap_or_default().to_string_lossy()))
+    }
+
+    fn experiment(&self, folder: &Path) -> Result<String, String> {
+        Ok(format!("experiment {}", folder.file_name().unwrap_or_default().to_string_lossy()))
     }
 
     fn comparison(&self, folders: &[PathBuf]) -> Result<String, String> {
@@ -116,6 +124,7 @@ fn options(runs: &Path, listen: &str) -> ServeOptions {
     ServeOptions {
         listen: listen.parse().expect("an address"),
         runs_dir: runs.to_owned(),
+        experiments_dir: Some(runs.join(EXPERIMENTS)),
         cache: None,
         token: token(),
         pages: Arc::new(Spoken),
@@ -185,6 +194,47 @@ fn every_page_is_sealed_and_made_from_its_folder() {
     assert!(stage.get("/trend").ends_with("trend of 1"));
     assert!(stage.get("/list?text=golden").contains("\"total_count\":1"));
     assert!(stage.get("/list?text=nothing").contains("\"total_count\":0"));
+}
+
+#[test]
+fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() {
+    let stage = Stage::new();
+    let experiments = stage.runs.path().join(EXPERIMENTS);
+    assert!(stage.get("/list").contains("\"experiments\":[]"));
+    let plan = ExperimentPlan {
+        schema: EXPERIMENT_SCHEMA.into(),
+        name: "ports".into(),
+        variants: Vec::new(),
+        blocks: 2,
+        seed: 1,
+        budget: None,
+        metric: None,
+        effect_ratio: None,
+        is_noisy: false,
+        source: String::new(),
+        lab: None,
+    };
+    let mut folder = ExperimentFolder::create(&experiments, "ports-1", plan).expect("is created");
+    let listed = stage.get("/list");
+    assert!(
+        listed.contains("\"name\":\"ports-1\",\"title\":\"ports\"")
+            && listed.contains("\"measured_count\":0"),
+        "{listed}"
+    );
+    let trial = |line: serde_json::Value| serde_json::from_value(line).expect("is a line");
+    folder
+        .append(trial(serde_json::json!({"began": {"trial": 1, "block": 0, "variant": 0, "run": "r"}})))
+        .expect("is written");
+    let ended = serde_json::json!({"trial": 1, "status": "complete", "is_spoilt": false, "not_restored": []});
+    folder.append(trial(serde_json::json!({ "ended": ended }))).expect("is written");
+    assert!(stage.get("/list").contains("\"measured_count\":1"));
+    let page = stage.get("/experiments/ports-1");
+    begins(&page, 200);
+    assert!(page.ends_with("experiment ports-1"), "{page}");
+    std::fs::create_dir(experiments.join("mine")).expect("creates");
+    for path in ["/experiments/mine", "/experiments/..", "/experiments/..%2F..%2Fetc"] {
+        begins(&stage.get(path), 404);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
-// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer}.rs and
+// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer,experiments}.rs and
 // crates/index/src/row.rs.
 
+import { MISSING } from "../number.ts";
 import { momentsOf, type Moment } from "./moments.ts";
 import type { Word } from "./effect.ts";
 import type { MonoNs, PhaseKind, VerdictStatus } from "./types.ts";
@@ -25,6 +26,7 @@ export interface RunRow {
     limit: string;
     reason: string | null;
   } | null;
+  label: { tags: string[]; note: string };
 }
 
 /** A part of the list of runs. */
@@ -37,6 +39,18 @@ export interface RunsPage {
   left_count: number;
   offset: number;
   runs: RunRow[];
+  /** The newest first, whatever is searched for. */
+  experiments: ExperimentRow[];
+}
+
+/** An experiment, and how far it has come. */
+export interface ExperimentRow {
+  name: string;
+  title: string;
+  variants_count: number;
+  trials_count: number;
+  measured_count: number;
+  changed_unix_ms: number;
 }
 
 /** A run that goes on. */
@@ -104,4 +118,10 @@ export function stateOf(run: RunRow): string {
 /** What stopped the server; of a run that is not to be trusted, what is wrong with it. */
 export function foundOf(run: RunRow): string {
   return run.answer?.reason || run.answer?.limit || run.command;
+}
+
+/** `2026-11-24 15:12 UTC`. */
+export function wallClock(unix_ms: number): string {
+  const at = new Date(unix_ms);
+  return Number.isFinite(at.getTime()) ? `${at.toISOString().slice(0, 16).replace("T", " ")} UTC` : MISSING;
 }

@@ -12,6 +12,8 @@ export interface Choice {
   /** A verdict, or the word of a comparison; empty: any. */
   verdict: string;
   kind: string;
+  /** A tag; empty: any, or none. */
+  tag: string;
   /** Empty: the newest first. */
   sort: string;
   offset: number;
@@ -22,7 +24,7 @@ export function choiceOf(search: string): Choice {
   const words = new URLSearchParams(search);
   const word = (name: string) => words.get(name) ?? "";
   const offset = Number.parseInt(word("offset"), 10);
-  return { text: word("text"), verdict: word("verdict"), kind: word("kind"), sort: word("sort"), offset: offset > 0 ? offset : 0 };
+  return { text: word("text"), verdict: word("verdict"), kind: word("kind"), tag: word("tag"), sort: word("sort"), offset: offset > 0 ? offset : 0 };
 }
 
 /** The same as the query of a URL; what is not asked for is left out. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -21,6 +21,7 @@ const PROGRAM = resolve(process.env.CARGO_TARGET_DIR ?? "../target", "debug/sysd
 const LIMIT_MS = 120_000;
 
 let browser: Browser;
+let folder: string;
 let runs: string;
 let target: Started;
 let server: Started;
@@ -45,7 +46,7 @@ async function end({ child }: Started, signal: NodeJS.Signals): Promise<number |
   return code;
 }
 
-const environment = () => ({ ...process.env, SYSDYNO_RUNS_DIR: runs, XDG_CACHE_HOME: join(runs, ".cache") });
+const environment = () => ({ ...process.env, SYSDYNO_RUNS_DIR: runs, XDG_CACHE_HOME: join(folder, "cache") });
 
 /** A load that lasts until it is interrupted. */
 const load = () => spawn(PROGRAM, ["load", target.url, "-c", "2", "-d", "300s", "--warmup", "0s"], { stdio: "ignore", env: environment() });
@@ -69,7 +70,8 @@ async function enter(options: BrowserContextOptions = {}): Promise<{ context: Br
 describe("serve", { skip: skipWithout(hasChromium, "serve", "chromium") }, () => {
   before(async () => {
     execFileSync("cargo", ["build", "--quiet", "--package", "sysdyno"], { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
-    runs = mkdtempSync(join(tmpdir(), "sysdyno-serve-"));
+    folder = mkdtempSync(join(tmpdir(), "sysdyno-serve-"));
+    runs = join(folder, "runs");
     target = await start(["target", "--delays-us", "1000"]);
     for (let run = 0; run < 2; run += 1) {
       const words = ["load", target.url, "-c", "2", "-d", "1s", "--warmup", "0s"];
@@ -85,7 +87,7 @@ describe("serve", { skip: skipWithout(hasChromium, "serve", "chromium") }, () =>
     await browser?.close();
     if (server) await end(server, "SIGTERM");
     if (target) await end(target, "SIGTERM");
-    rmSync(runs, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test("lets nobody in without the token, which does not stay in the URL", async () => {
@@ -124,6 +126,43 @@ describe("serve", { skip: skipWithout(hasChromium, "serve", "chromium") }, () =>
     await page.getByText("No runs.").waitFor();
     await page.getByRole("searchbox").fill("LOAD-");
     await page.getByText("2 runs.").waitFor();
+    await context.close();
+  });
+
+  test("shows tags and notes as soon as they are written, and only the runs with a tag", async () => {
+    const { context, page, noise } = await enter({ viewport: PHONE });
+    const name = await page.locator(".runs tbody th a").last().innerText();
+    const say = (...words: string[]) => execFileSync(PROGRAM, ["runs", ...words], { env: environment(), stdio: "ignore" });
+    say("tag", name, "baseline", "kernel-6.18");
+    say("note", name, "Before the new kernel <b>of</b> November");
+    await page.getByText("Before the new kernel <b>of</b> November").waitFor();
+    await page.getByRole("button", { name: "baseline" }).click();
+    await page.getByText("1 run.").waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("tag"), "baseline");
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width);
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole("button", { name: "Show runs without the tag, too" }).click();
+    await page.getByText("2 runs.").waitFor();
+    assert.deepEqual(noise, []);
+    await context.close();
+  });
+
+  test("lists experiments, and leads to what they compare", async () => {
+    const file = join(folder, "connections.toml");
+    const levels = [1, 2].flatMap((clients) => ["[[factor.level]]", `name = "${clients}"`, `load.connections = ${clients}`]);
+    const text = [`name = "connections"`, `url = "${target.url}"`, "blocks = 1", "noisy = true", "[load]", "requests = 50", `warmup = "0s"`, "[[factor]]", `name = "clients"`, ...levels];
+    writeFileSync(file, text.join("\n"));
+    const [code] = (await once(spawn(PROGRAM, ["experiment", "run", file, "--quiet"], { stdio: "ignore", env: environment() }), "exit")) as [number];
+    assert.ok(code === 0 || code === 3, `${code}`);
+    const { context, page, noise } = await enter({ viewport: PHONE });
+    assert.match(await page.locator("section", { has: page.locator("#experiments") }).innerText(), /connections[^]*2/);
+    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(await outside(page), []);
+    await page.getByRole("link", { name: "connections", exact: true }).click();
+    await page.waitForSelector("#numbers");
+    await page.getByRole("link", { name: "All runs" }).click();
+    await page.waitForSelector(".runs");
+    assert.deepEqual(noise, []);
     await context.close();
   });
 

@@ -21,7 +21,10 @@ pub struct RunsArgs {
     /// Show only runs with this verdict
     #[arg(long, value_enum)]
     pub verdict: Option<RunsVerdict>,
-    /// Show only runs with this text in their name, command line, or bottleneck
+    /// Show only runs with this tag; several: with all of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Show only runs with this text in their name, command line, bottleneck, tags, or note
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub contains: Option<String>,
     /// Show at most this many
@@ -42,6 +45,31 @@ pub enum RunsCommand {
         /// Runs to remove, each by its folder, its name, or the end of its name
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<PathBuf>,
+        #[command(flatten)]
+        record: RecordOptions,
+    },
+    /// Tag a run, to find it again
+    Tag {
+        /// The run: its folder, its name, or the end of its name
+        #[arg(value_name = "RUN")]
+        run: PathBuf,
+        /// Words without spaces
+        #[arg(value_name = "TAG", required_unless_present = "remove")]
+        tags: Vec<String>,
+        /// Remove this tag
+        #[arg(long, value_name = "TAG")]
+        remove: Vec<String>,
+        #[command(flatten)]
+        record: RecordOptions,
+    },
+    /// Write a note about a run
+    Note {
+        /// The run: its folder, its name, or the end of its name
+        #[arg(value_name = "RUN")]
+        run: PathBuf,
+        /// The note, in place of an earlier one; an empty text removes it
+        #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+        note: String,
         #[command(flatten)]
         record: RecordOptions,
     },

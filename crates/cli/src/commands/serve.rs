@@ -1,6 +1,7 @@
 //! `sysdyno serve`: the folder of runs in a browser.
 
 use super::compare;
+use super::experiment::{beside, conclusion};
 use super::record::is_living;
 use super::show::page_of;
 use crate::args::ServeArgs;
@@ -14,7 +15,7 @@ use std::time::SystemTime;
 use sysdyno_analyze::compare::{CompareOptions, RunProfile, Side, compare as side_by_side, over_time};
 use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::HostUse;
-use sysdyno_record::store::Run;
+use sysdyno_record::store::{ExperimentFolder, Run};
 use sysdyno_report::html;
 use sysdyno_serve::{AccessToken, Pages, ServeOptions, serve as serve_pages};
 
@@ -26,6 +27,7 @@ pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let options = ServeOptions {
         listen: args.listen,
         runs_dir: runs_dir.clone(),
+        experiments_dir: Some(beside(&runs_dir)),
         cache: cache_folder(),
         token,
         pages: Arc::new(Folders),
@@ -56,6 +58,15 @@ struct Folders;
 impl Pages for Folders {
     fn run(&self, folder: &Path) -> Result<String, String> {
         Run::open(folder, &is_living).map(|run| page_of(&run)).map_err(|error| error.to_string())
+    }
+
+    fn experiment(&self, folder: &Path) -> Result<String, String> {
+        let made = ExperimentFolder::open(folder).map_err(anyhow::Error::from).and_then(|folder| {
+            // Of the runs of a comparison, one that is damaged is said to be by `experiment report`.
+            let comparison = conclusion(&folder, |path| compare::profile(&Run::open(path, &is_living)?))?;
+            Ok(html::render_comparison(&comparison, None))
+        });
+        made.map_err(|error| format!("{error:#}"))
     }
 
     fn comparison(&self, folders: &[PathBuf]) -> Result<String, String> {

@@ -82,6 +82,33 @@ fn runs_are_listed_with_what_came_of_them_and_taken_away() {
 }
 
 #[test]
+fn tags_and_a_note_say_what_a_run_was_and_find_it() {
+    let program = Program::new();
+    let target = Target::start(&[]);
+    let load = program.run(["load", target.url(), "-c", "1", "-n", "20"]);
+    assert!(matches!(load.code, Some(0 | 3)), "{load}");
+    let listed = program.run(["runs", "--json"]).json();
+    let name = listed[0]["id"].as_str().expect("has a name");
+    let tagged = program.run(["runs", "tag", name, "baseline", "v2"]);
+    assert!(tagged.expect_code(0).stderr.contains("tags: baseline v2"), "{tagged}");
+    program.run(["runs", "note", name, "before the \u{1b}[31mchange"]).expect_code(0);
+    program.run(["runs", "tag", name, "--remove", "v2"]).expect_code(0);
+    let found = program.run(["runs", "--tag", "baseline", "--contains", "before the"]);
+    assert!(found.stdout.contains("#baseline “before the"), "{found}");
+    assert!(!found.stdout.contains('\u{1b}') && found.stdout.lines().count() == 2, "{found}");
+    assert_eq!(program.run(["runs", "--tag", "v2"]).stdout, "", "it was removed");
+    let labelled = program.run(["runs", "--json"]).json();
+    assert_eq!(labelled[0]["label"]["tags"], serde_json::json!(["baseline"]), "{labelled}");
+    let refused = program.run(["runs", "tag", name, "two words"]);
+    assert!(refused.stderr.contains("cannot set tag 'two words': a tag has no spaces"), "{refused}");
+    std::fs::create_dir(program.runs().join("mine")).expect("makes");
+    let mine = program.runs().join("mine").display().to_string();
+    assert_ne!(program.run(["runs", "tag", &mine, "baseline"]).code, Some(0), "it is not a run");
+    let verified = program.run(["show", name, "--verify"]);
+    assert!(matches!(verified.code, Some(0 | 3)) && !verified.to_string().contains("label"), "{verified}");
+}
+
+#[test]
 fn runs_says_why_a_run_is_not_to_be_trusted_and_nothing_of_what_was_not_found() {
     let program = Program::new();
     let target = Target::start(&[]);

@@ -11,9 +11,10 @@ use crate::RecordError;
 use crate::experiment::{EXPERIMENT_SCHEMA, ExperimentLine, ExperimentPlan, ExperimentVariant};
 use crate::json;
 use crate::plan::Plan;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// An experiment that can be read and gone on with.
 #[derive(Debug)]
@@ -73,6 +74,11 @@ impl ExperimentFolder {
         let lines = reader.values_if_any(TRIALS, MAX_EXPERIMENT_LINES, wrong)?;
         let damage = reader.damage;
         Ok(ExperimentFolder { folder, log: None, plan, lines, damage })
+    }
+
+    /// When a line was last written to the experiment in this folder; `None`: there is none.
+    pub fn log_changed(path: &Path) -> Option<SystemTime> {
+        fs::symlink_metadata(path.join(TRIALS)).and_then(|log| log.modified()).ok()
     }
 
     /// Where it is.

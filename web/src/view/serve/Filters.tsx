@@ -40,8 +40,14 @@ export function Filters({ choice, change }: FiltersProps) {
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label>
         <span>Search</span>
-        <input type="search" value={choice.text} placeholder="name, URL, bottleneck" onInput={(event) => change({ text: event.currentTarget.value })} />
+        <input type="search" value={choice.text} placeholder="name, URL, note, bottleneck" onInput={(event) => change({ text: event.currentTarget.value })} />
       </label>
+      {choice.tag !== "" && (
+        <button type="button" class="tag tag-chosen" onClick={() => change({ tag: "" })}>
+          <span class="hidden">Show runs without the tag, too: </span>
+          {choice.tag} <span aria-hidden="true">✕</span>
+        </button>
+      )}
       <Select label="Verdict" options={VERDICTS} value={choice.verdict} set={(verdict) => change({ verdict })} />
       <Select label="Command" options={KINDS} value={choice.kind} set={(kind) => change({ kind })} />
       <Select label="Order" options={SORTS} value={choice.sort} set={(sort) => change({ sort })} />

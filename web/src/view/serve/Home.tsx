@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../../number.ts";
 import type { RunsPage } from "../../record/served.ts";
 import { choiceOf, fetchRuns, PAGE_RUNS, queryOf, type Choice } from "../../state/runs.ts";
+import { Experiments } from "./Experiments.tsx";
 import { Filters } from "./Filters.tsx";
 import { RunsTable } from "./RunsTable.tsx";
 
@@ -65,10 +66,11 @@ export function Home({ initial }: { initial: RunsPage }) {
           </p>
           <Actions chosen={chosen} choice={choice} />
           <div id="runs">
-            <RunsTable runs={page.runs} chosen={chosen} choose={choose} />
+            <RunsTable runs={page.runs} chosen={chosen} choose={choose} pick={(tag) => setChoice({ ...choice, offset: 0, tag })} />
           </div>
           <Pager page={page} turn={(offset) => setChoice({ ...choice, offset })} />
         </section>
+        {page.experiments.length > 0 && <Experiments experiments={page.experiments} />}
       </main>
     </>
   );

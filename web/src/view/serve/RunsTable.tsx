@@ -2,7 +2,7 @@
 
 import { duration, MISSING, rate } from "../../number.ts";
 import { WORDS } from "../../record/effect.ts";
-import { foundOf, stateOf, type RunRow } from "../../record/served.ts";
+import { foundOf, stateOf, wallClock, type RunRow } from "../../record/served.ts";
 import { prose } from "../../record/text.ts";
 import { Table } from "../Table.tsx";
 import { Badge } from "../words.tsx";
@@ -11,11 +11,13 @@ interface RunsTableProps {
   runs: readonly RunRow[];
   chosen: readonly string[];
   choose: (name: string, isChosen: boolean) => void;
+  /** Shows only runs with this tag. */
+  pick: (tag: string) => void;
 }
 
 const HEADS = ["run", "started", "verdict", { number: "rate" }, { number: "p99" }, "bottleneck or problem", "compare"];
 
-export function RunsTable({ runs, chosen, choose }: RunsTableProps) {
+export function RunsTable({ runs, chosen, choose, pick }: RunsTableProps) {
   if (runs.length === 0) return null;
   return (
     <Table label="List of runs" heads={HEADS} class="runs" stacks>
@@ -24,8 +26,9 @@ export function RunsTable({ runs, chosen, choose }: RunsTableProps) {
           <th scope="row">
             <a href={`/runs/${encodeURIComponent(run.name)}`}>{run.name}</a>
             {run.url !== null && <span class="target">{run.url}</span>}
+            <Label run={run} pick={pick} />
           </th>
-          <td class="started">{began(run.started_unix_ns)}</td>
+          <td class="started">{wallClock(Number(run.started_unix_ns) / 1e6)}</td>
           <td>
             <State run={run} />
           </td>
@@ -44,6 +47,21 @@ export function RunsTable({ runs, chosen, choose }: RunsTableProps) {
   );
 }
 
+function Label({ run, pick }: { run: RunRow; pick: (tag: string) => void }) {
+  const { tags, note } = run.label;
+  if (tags.length === 0 && note === "") return null;
+  return (
+    <span class="label">
+      {tags.map((tag) => (
+        <button type="button" class="tag" key={tag} title={`Only runs with the tag ${tag}`} onClick={() => pick(tag)}>
+          {tag}
+        </button>
+      ))}
+      {note !== "" && <span class="note">{note}</span>}
+    </span>
+  );
+}
+
 function State({ run }: { run: RunRow }) {
   const { answer } = run;
   if (run.status !== "running" && answer?.verdict) return <Badge status={answer.verdict} />;
@@ -59,8 +77,3 @@ function State({ run }: { run: RunRow }) {
   return <span class={state === "running" ? "badge badge-running" : "badge badge-remark"}>{state}</span>;
 }
 
-/** `2026-11-24 15:12 UTC`. */
-function began(unix_ns: string): string {
-  const at = new Date(Number(unix_ns) / 1e6);
-  return Number.isFinite(at.getTime()) ? `${at.toISOString().slice(0, 16).replace("T", " ")} UTC` : MISSING;
-}

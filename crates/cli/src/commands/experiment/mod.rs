@@ -17,17 +17,19 @@ use crate::fence::{self, Others};
 use crate::here::{Here, draw_seed, tuning};
 use crate::settings::SettingsFile;
 use crate::ui::{Signals, Ui, causes};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use sysdyno_analyze::compare::RunProfile;
 use sysdyno_analyze::experiment::{
     MeasuredVariant, PlannedCell, Timed, conclude, conclude_work, forecast, missing, order,
 };
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
+use sysdyno_record::comparison::RunsComparison;
 use sysdyno_record::experiment::{ExperimentPlan, MeasuredCell, measured_cells};
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
@@ -301,20 +303,26 @@ fn measured<R>(
     Ok(measured.into_values().collect())
 }
 
-/// Compares what was measured, prints it and writes the page.
-fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
+/// Compares what was measured; `read` reads runs of loads.
+pub(super) fn conclusion(
+    folder: &ExperimentFolder,
+    read: impl Fn(&Path) -> anyhow::Result<RunProfile>,
+) -> anyhow::Result<RunsComparison> {
     let is_work = folder.plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)));
     let compared = if is_work {
         conclude_work(&folder.plan, measured(folder, work_profile)?)
     } else {
-        conclude(&folder.plan, measured(folder, |path| compare::read(path, ui))?)
+        conclude(&folder.plan, measured(folder, read)?)
     };
-    let Some(comparison) = compared else {
-        bail!(
-            "cannot compare anything in '{}': fewer than two variants were measured",
-            folder.path().display()
-        )
-    };
+    let path = folder.path().display();
+    compared.with_context(|| {
+        format!("cannot compare anything in '{path}': fewer than two variants were measured")
+    })
+}
+
+/// Compares what was measured, prints it and writes the page.
+fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let comparison = conclusion(folder, |path| compare::read(path, ui))?;
     let page = folder.write_report(&html::render_comparison(&comparison, None))?;
     match args.json {
         true => ui.print_json(&comparison)?,

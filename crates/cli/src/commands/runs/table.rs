@@ -1,20 +1,15 @@
-//! `sysdyno runs`: what was recorded, with what came of it; and taking runs away.
+//! The table of the runs, and the same as JSON.
 
-use super::record::is_living;
-use super::show::find;
-use crate::args::{RecordOptions, RunsArgs, RunsCommand, RunsSort, RunsVerdict};
+use super::{folder, indexed};
+use crate::args::{RunsArgs, RunsSort, RunsVerdict};
 use crate::exit::Exit;
-use crate::settings::{SettingsFile, cache_folder};
 use crate::ui::Ui;
-use anyhow::{Context, bail};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-use sysdyno_index::{IndexedRun, RefreshMoment, RunIndex, RunQuery, RunSort};
-use sysdyno_plan::options::Combine;
+use std::path::Path;
+use sysdyno_index::{IndexedRun, RunQuery, RunSort};
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::effect::{Comparison, word_name};
 use sysdyno_record::manifest::RunStatus;
-use sysdyno_record::store::{RunListing, list};
+use sysdyno_record::store::{RunLabel, RunListing};
 use sysdyno_report::{escape, number};
 
 /// Columns of a run's name.
@@ -23,24 +18,9 @@ const ID_COLUMNS: usize = 30;
 /// Fewest columns in which a text says something beside the numbers.
 const TEXT_COLUMNS: usize = 40;
 
-pub fn runs(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    match args.command {
-        None => print(args, ui),
-        Some(RunsCommand::Rm { runs, record }) => remove(&runs, record, ui),
-        Some(RunsCommand::Prune { keep, dry_run, record }) => prune(keep, dry_run, record, ui),
-    }
-}
-
-fn listed(record: RecordOptions) -> anyhow::Result<(PathBuf, Vec<RunListing>)> {
-    let folder = record.or(SettingsFile::read()?.record).folder()?;
-    let cannot = || format!("cannot list '{}'", folder.display());
-    let listed = if folder.try_exists().with_context(cannot)? { list(&folder)? } else { Vec::new() };
-    Ok((folder, listed))
-}
-
-fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let RunsArgs { record, json, sort, kind, verdict, contains, limit, .. } = args;
-    let folder = record.or(SettingsFile::read()?.record).folder()?;
+pub(super) fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let RunsArgs { record, json, sort, kind, verdict, tags, contains, limit, .. } = args;
+    let folder = folder(record)?;
     let index = indexed(&folder, ui)?;
     let (verdict, word) = verdict.map_or((None, None), RunsVerdict::parts);
     let query = RunQuery {
@@ -48,6 +28,7 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
         kind: kind.map(|kind| kind.0),
         verdict,
         word,
+        tags,
         sort: sort.into(),
         offset: 0,
         limit,
@@ -81,20 +62,6 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The index of a folder, as the folder is now.
-pub(super) fn indexed(folder: &Path, ui: &Ui) -> anyhow::Result<RunIndex> {
-    let mut index = RunIndex::open(folder, cache_folder().as_deref())?;
-    let moment = RefreshMoment { now: SystemTime::now(), living: &is_living };
-    let mut left_count = index.refresh(&moment)?.left_count;
-    if left_count > 0 {
-        ui.note(&format!("reading {left_count} more runs, once"));
-    }
-    while left_count > 0 {
-        left_count = index.refresh(&moment)?.left_count;
-    }
-    Ok(index)
-}
-
 fn heading() -> String {
     format!("{:ID_COLUMNS$}  {:<10}  {:>12}  {:>8}", "run", "verdict", "rate", "p99")
 }
@@ -118,11 +85,14 @@ fn numbers(run: &IndexedRun) -> String {
     format!("{:ID_COLUMNS$}  {:<10}  {}  {}", run.name, word(run), padded(&rate, 12), padded(&p99, 8))
 }
 
-/// What stopped it: in a run that is not to be trusted no limit that was seen, but what is wrong with it.
+/// Its tags, its note, and what stopped it: in a run that is not to be trusted no limit that was seen, but what is wrong with it.
 fn text(run: &IndexedRun) -> String {
     let found = run.answer.as_ref().map(|answer| answer.reason.as_ref().unwrap_or(&answer.limit).as_str());
-    let found = found.filter(|found| !found.is_empty());
-    escape::terminal(found.unwrap_or(&run.command), 2_000)
+    let found = found.filter(|found| !found.is_empty()).unwrap_or(&run.command);
+    let RunLabel { tags, note } = &run.label;
+    let tags = tags.iter().map(|tag| format!("#{tag} "));
+    let note = if note.is_empty() { String::new() } else { format!("“{note}” ") };
+    escape::terminal(&(tags.collect::<String>() + &note + found), 3_000)
 }
 
 /// The verdict, or how far the run came.
@@ -146,6 +116,7 @@ fn document(folder: &Path) -> Option<serde_json::Value> {
     let listing = RunListing::read(folder.to_owned());
     let mut document = serde_json::json!(listing.manifest.as_ref().ok()?);
     document["answer"] = serde_json::json!(listing.answer());
+    document["label"] = serde_json::json!(RunLabel::read(&listing.path).unwrap_or_default());
     Some(document)
 }
 
@@ -171,59 +142,6 @@ impl From<RunsSort> for RunSort {
             RunsSort::Verdict => RunSort::Verdict,
         }
     }
-}
-
-/// Takes runs away that are named.
-fn remove(names: &[PathBuf], record: RecordOptions, ui: &Ui) -> anyhow::Result<Exit> {
-    let (folder, listed) = listed(record)?;
-    let meant = |name: &PathBuf| -> anyhow::Result<&RunListing> {
-        let path = if name.is_dir() { name.clone() } else { find(Some(name), &folder)? };
-        let same =
-            |listing: &&RunListing| listing.path.file_name() == path.file_name() && is_in(&path, &folder);
-        let found = listed.iter().find(same);
-        found.with_context(|| {
-            format!("cannot remove '{}': it is not a run in '{}'", path.display(), folder.display())
-        })
-    };
-    // All are looked at before the first one goes.
-    let meant = names.iter().map(meant).collect::<anyhow::Result<Vec<_>>>()?;
-    if let Some(busy) = meant.iter().find(|listing| is_running(listing)) {
-        bail!("cannot remove '{}': it is still running", busy.path.display());
-    }
-    for listing in meant {
-        listing.remove()?;
-        ui.note(&format!("removed {}", listing.path.display()));
-    }
-    Ok(Exit::Done)
-}
-
-fn is_in(path: &Path, folder: &Path) -> bool {
-    let (path, folder) = (path.canonicalize(), folder.canonicalize());
-    path.is_ok_and(|path| folder.is_ok_and(|folder| path.parent() == Some(&*folder)))
-}
-
-fn is_running(listing: &RunListing) -> bool {
-    listing.manifest.as_ref().is_ok_and(|manifest| {
-        manifest.status == RunStatus::Running && is_living(manifest.pid, manifest.pid_start_ticks)
-    })
-}
-
-/// Takes all but the newest runs away.
-fn prune(keep: usize, dry_run: bool, record: RecordOptions, ui: &Ui) -> anyhow::Result<Exit> {
-    let (_, listed) = listed(record)?;
-    let old = listed.iter().filter(|listing| listing.manifest.is_ok()).skip(keep);
-    let old: Vec<&RunListing> = old.filter(|listing| !is_running(listing)).collect();
-    for listing in &old {
-        if !dry_run {
-            listing.remove()?;
-        }
-        let did = if dry_run { "would remove" } else { "removed" };
-        ui.note(&format!("{did} {}", listing.path.display()));
-    }
-    if old.is_empty() {
-        ui.note(&format!("nothing to remove: there are {keep} runs or fewer"));
-    }
-    Ok(Exit::Done)
 }
 
 #[cfg(test)]

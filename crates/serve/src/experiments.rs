@@ -1,0 +1,103 @@
+//! The experiments beside the runs: which there are, and how far each has come.
+//!
+//! A folder is opened again only after its log or its report has changed, so that the list may be asked for all the time.
+
+use serde::Serialize;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+use sysdyno_record::experiment::measured_cells;
+use sysdyno_record::store::ExperimentFolder;
+
+/// Most experiments in the list; of more, the newest.
+const LISTED_MAX: usize = 50;
+
+/// An experiment, and how far it has come. Texts are untrusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ExperimentRow {
+    /// The name of its folder.
+    pub(crate) name: String,
+    title: String,
+    variants_count: usize,
+    /// Trials of its plan, and those of them that were measured.
+    trials_count: u64,
+    measured_count: usize,
+    /// When it was last written to. Unit: milliseconds since 1970.
+    changed_unix_ms: u64,
+}
+
+/// Who reads the experiments of a folder.
+pub(crate) struct Experiments {
+    folder: Option<PathBuf>,
+    known: Mutex<HashMap<OsString, (SystemTime, Option<ExperimentRow>)>>,
+}
+
+impl Experiments {
+    pub(crate) fn new(folder: Option<PathBuf>) -> Experiments {
+        Experiments { folder, known: Mutex::default() }
+    }
+
+    /// The newest ones, the last that was written to first.
+    pub(crate) fn list(&self) -> Vec<ExperimentRow> {
+        let Some(folder) = &self.folder else { return Vec::new() };
+        let mut entries: Vec<(SystemTime, OsString)> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| changed(&entry))
+            .collect();
+        entries.sort_by(|one, other| other.cmp(one));
+        entries.truncate(LISTED_MAX);
+        // A thread that panicked left rows that are as good as any.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|name, _| entries.iter().any(|(_, other)| other == name));
+        let mut rows = Vec::new();
+        for (changed, name) in entries {
+            let row = match known.get(&name) {
+                Some((at, row)) if *at == changed => row.clone(),
+                _ => {
+                    let row = row(&folder.join(&name), changed);
+                    known.insert(name, (changed, row.clone()));
+                    row
+                }
+            };
+            rows.extend(row);
+        }
+        rows
+    }
+
+    /// The folder of an experiment; `None`: there is none of this name.
+    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
+        let is_listed = self.list().iter().any(|row| row.name == name);
+        // A row has the name of an entry of the folder, so that it cannot lead anywhere else.
+        self.folder.as_ref().filter(|_| is_listed).map(|folder| folder.join(name))
+    }
+}
+
+/// When a folder, or its log, was last written to; `None`: it is none.
+fn changed(entry: &fs::DirEntry) -> Option<(SystemTime, OsString)> {
+    let name = entry.file_name();
+    if name.as_bytes().starts_with(b".") || !entry.file_type().ok()?.is_dir() {
+        return None;
+    }
+    let folder = entry.metadata().and_then(|folder| folder.modified()).ok()?;
+    let log = ExperimentFolder::log_changed(&entry.path());
+    Some((log.map_or(folder, |log| log.max(folder)), name))
+}
+
+fn row(path: &Path, changed: SystemTime) -> Option<ExperimentRow> {
+    let folder = ExperimentFolder::open(path).ok()?;
+    let since = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Some(ExperimentRow {
+        name: path.file_name()?.to_str()?.to_owned(),
+        title: folder.plan.name.clone(),
+        variants_count: folder.plan.variants.len(),
+        trials_count: u64::from(folder.plan.blocks) * folder.plan.variants.len() as u64,
+        measured_count: measured_cells(&folder.lines).len(),
+        changed_unix_ms: u64::try_from(since.as_millis()).unwrap_or(0),
+    })
+}
