@@ -103,7 +103,7 @@ def measure(options, typed):
         if "profiling" in options.only:
             take(result, profiling, lambda: profiling.run(options.program, options.rounds, options.seconds))
     if "observing" in options.only:
-        result["observing"] = observing.run()
+        result["observing"] = observing.run(options.program, options.rounds, options.seconds)
     if not result["scenarios"] and not set(PARTS) & set(result):
         raise process.CannotMeasure("nothing of what was asked for could be measured")
     return result

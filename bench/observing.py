@@ -1,24 +1,75 @@
-"""The cost of reading the kernel ten times per second, as measured by the example program, and of `watch`, compared with dstat."""
+"""The cost of reading the kernel ten times per second, as measured by the example program; what that does to the p99 of a load
+beside it; and the cost of `watch`, compared with dstat."""
 
+import json
 import os
 import shutil
 import subprocess
+import tempfile
+import time
 
+from bench import process, statistic
 from bench.programs import ROOT, environment
+from bench.servers import Nginx
 
-EXAMPLE = "crates/observe/examples/sampler_cost.rs"
+THREADS = (12, 200, 2000)
+
+EXAMPLE = ["cargo", "run", "--quiet", "--release", "--package", "sysdyno-observe", "--example", "sampler_cost", "--"]
+
+RATE_HZ = 2000
+CONNECTIONS = 16
 
 
-def run():
-    """The output of the example."""
-    command = ["cargo", "run", "--quiet", "--release", "--package", "sysdyno-observe", "--example", "sampler_cost"]
-    # With a target there are its sockets and processes to read too, as in a real run.
-    if "--with-target" in (ROOT / EXAMPLE).read_text():
-        command += ["--", "--with-target"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment())
-    if done.returncode != 0:
-        return f"cannot measure: {done.stderr.strip()[-500:]}"
-    return "\n".join([done.stdout.strip(), *watching()])
+def run(program, rounds, seconds):
+    """All of it, as text."""
+    blocks = [cost(f"--threads={threads}") for threads in THREADS]
+    return "\n\n".join([*blocks, effect(program, rounds, seconds), "\n".join(watching())])
+
+
+def cost(server):
+    """The output of the example, with a server of its own: there are sockets and processes to read, as in a real run."""
+    done = subprocess.run([*EXAMPLE, server], cwd=ROOT, capture_output=True, text=True, env=environment())
+    said = done.stdout.strip() if done.returncode == 0 else f"cannot measure: {done.stderr.strip()[-500:]}"
+    return f"a server of {server.partition('=')[2]} threads\n{said}"
+
+
+def effect(program, rounds, seconds):
+    """A line on the p99 of a load while one more sysdyno observes the same server, divided by that without it."""
+    p99_ms = {False: [], True: []}
+    try:
+        with Nginx() as server, tempfile.TemporaryDirectory() as folder:
+            for number in range(rounds):
+                for is_observed in (number % 2 == 0, number % 2 == 1):
+                    p99_ms[is_observed].append(measured(program, server, seconds, folder, is_observed))
+    except process.CannotMeasure as error:
+        return f"effect on a load: cannot measure: {error}"
+    ratio, without = statistic.paired_ratio(p99_ms[True], p99_ms[False]), statistic.median_of(p99_ms[False])
+    interval = ratio["interval"]
+    spread = f"{interval['low']:.3f} to {interval['high']:.3f}" if interval else "too few rounds for an interval"
+    return (
+        f"effect on a load: p99 at {RATE_HZ} requests/s with one more observer ÷ without: {ratio['median']:.3f} ({spread}; "
+        f"{rounds} pairs; without {without['median']:.3f} ms)"
+    )
+
+
+def measured(program, server, seconds, folder, is_observed):
+    """The p99 of a run in milliseconds; the other observer has found the server's tiers before it begins, and ends after it."""
+    observer = None
+    if is_observed:
+        few = ["-c", "1", "-r", "1/s", "-d", f"{seconds + 30}s", "--spin", "off"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command = [program, "load", server.url, *few, "--quiet"]
+        observer = subprocess.Popen(command, env=environment(SYSDYNO_RUNS_DIR=folder), **quiet)
+        time.sleep(2)
+    load = ["-c", str(CONNECTIONS), "-t", "1", "-r", f"{RATE_HZ}/s", "-d", f"{seconds}s", "--json"]
+    try:
+        command = [program, "load", server.url, *load]
+        text, _ = process.run(command, range(os.cpu_count()), codes=(0, 3), environment={"SYSDYNO_RUNS_DIR": folder})
+    finally:
+        if observer:
+            observer.terminate()
+            observer.wait()
+    return json.loads(text)["response_time_ns"]["p99"] / 1e6
 
 
 # One second apart, as people watch.

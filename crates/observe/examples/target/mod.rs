@@ -14,21 +14,22 @@ use std::time::Duration;
 
 /// The argument that makes this program the server.
 pub const SERVE_ARGUMENT: &str = "--serve";
-/// Threads of the server, each with one connection at a time.
-const SERVER_THREADS: usize = 12;
 /// Threads of the load.
 const LOAD_THREADS: usize = 2;
-/// Rest of a thread between two rounds over its connections: a few thousand requests per second in all.
+/// Requests that a thread of the load sends at once.
+const AT_ONCE: usize = 6;
+/// Rest of a thread between such requests: a few thousand requests per second in all.
 const PAUSE: Duration = Duration::from_millis(4);
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// Serves until the standard input ends; says its address on the standard output.
-pub fn serve() -> io::Result<()> {
+/// Serves with so many threads, each with one connection at a time, until the standard input ends; says its address on the
+/// standard output.
+pub fn serve(threads: usize) -> io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
-    for _ in 0..SERVER_THREADS {
+    for _ in 0..threads {
         let listener = listener.try_clone()?;
         std::thread::spawn(move || {
             while let Ok((connection, _)) = listener.accept() {
@@ -63,9 +64,9 @@ pub struct LoadedServer {
 
 impl LoadedServer {
     /// Starts both.
-    pub fn start() -> Result<LoadedServer, Box<dyn std::error::Error>> {
+    pub fn start(threads: usize) -> Result<LoadedServer, Box<dyn std::error::Error>> {
         let mut server = Command::new(std::env::current_exe()?)
-            .arg(SERVE_ARGUMENT)
+            .args([SERVE_ARGUMENT, &threads.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -81,7 +82,8 @@ impl LoadedServer {
         for _ in 0..LOAD_THREADS {
             let (address, answers) = (started.address, Arc::clone(&started.answers));
             let must_end = Arc::clone(&started.must_end);
-            started.load.push(std::thread::spawn(move || load(address, &must_end, &answers)));
+            let connections = threads / LOAD_THREADS;
+            started.load.push(std::thread::spawn(move || load(address, connections, &must_end, &answers)));
         }
         Ok(started)
     }
@@ -106,24 +108,26 @@ impl Drop for LoadedServer {
     }
 }
 
-/// One round of requests after the other over this thread's share of the connections.
-fn load(address: SocketAddr, must_end: &AtomicBool, answers: &AtomicU64) -> io::Result<()> {
+/// A few requests, a rest, and the next ones over other connections.
+fn load(address: SocketAddr, count: usize, must_end: &AtomicBool, answers: &AtomicU64) -> io::Result<()> {
     let mut connections = Vec::new();
-    for _ in 0..SERVER_THREADS / LOAD_THREADS {
+    for _ in 0..count {
         let connection = TcpStream::connect(address)?;
         connection.set_nodelay(true)?;
         connections.push(connection);
     }
     let mut buffer = [0; RESPONSE.len()];
     while !must_end.load(Ordering::Relaxed) {
-        for connection in &mut connections {
-            connection.write_all(REQUEST)?;
+        for together in connections.chunks_mut(AT_ONCE) {
+            for connection in together.iter_mut() {
+                connection.write_all(REQUEST)?;
+            }
+            for connection in together {
+                connection.read_exact(&mut buffer)?;
+                answers.fetch_add(1, Ordering::Relaxed);
+            }
+            std::thread::sleep(PAUSE);
         }
-        for connection in &mut connections {
-            connection.read_exact(&mut buffer)?;
-            answers.fetch_add(1, Ordering::Relaxed);
-        }
-        std::thread::sleep(PAUSE);
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Finds the processes that hold a socket, their descendants, and their identities.
 
 use super::unit;
-use crate::clock;
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::{self, pid_io, pid_stat, read_once};
+use crate::{clock, courtesy};
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -100,6 +100,7 @@ pub(super) fn held_by(roots: &Roots, pid: u32, inodes: &[u64]) -> Vec<(u64, u32)
 
 /// The inode of the socket behind a descriptor; `None`: it is none, or the process is gone or hidden.
 pub(crate) fn target_of(roots: &Roots, pid: u32, descriptor: u64) -> Option<DescriptorTarget> {
+    courtesy::give_way();
     let link = std::fs::read_link(roots.in_proc(&format!("{pid}/fd/{descriptor}"))).ok()?;
     let link = link.as_os_str().as_bytes();
     match socket_inode(link) {

@@ -8,7 +8,7 @@ use crate::collect::{Beat, COLLECTORS, Pass};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::watch::Watchlist;
-use crate::{ListenerFilter, clock, discover};
+use crate::{ListenerFilter, clock, courtesy, discover};
 use beats::Beats;
 use budget::Budget;
 use seat::Seat;
@@ -103,7 +103,7 @@ impl Sampler {
     /// Takes one sample: pushes a header if the columns are not those of the last one, then the row.
     pub fn sample(&mut self, out: &mut Vec<SeriesLine>) {
         let cpu_ns = clock::thread_cpu_ns();
-        let [begin_mono_ns, end_mono_ns] = self.read();
+        let [begin_mono_ns, end_mono_ns] = courtesy::within(|| self.read());
         if self.is_header_due {
             self.is_header_due = false;
             out.push(SeriesLine::Header { columns: self.header(), came: self.scene.take_came() });

@@ -1,7 +1,7 @@
 //! A collector with its schedule: read whenever its pace says so, or only every second, fourth, … such time.
 
-use crate::clock;
 use crate::collect::{Beat, Collector, CollectorPace, Pass, Table};
+use crate::{clock, courtesy};
 
 /// No collector is read less often than this. Unit: nanoseconds.
 const MAX_INTERVAL_NS: u64 = 5_000_000_000;
@@ -104,6 +104,7 @@ impl Seat {
             self.collector.table().clear();
             return false;
         }
+        courtesy::give_way();
         self.wait = self.stride - 1;
         let beat = std::mem::take(&mut self.owed);
         let mut pass = Pass { scene: pass.scene, buffer: pass.buffer, beat };
@@ -112,9 +113,10 @@ impl Seat {
             self.collector.read(&mut pass);
             self.own_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         } else {
-            let begin = clock::monotonic();
+            let (begin, away_ns) = (clock::monotonic(), courtesy::away_ns());
             self.collector.read(&mut pass);
-            self.costs[beat as usize].learn(clock::monotonic().since(begin));
+            let took_ns = clock::monotonic().since(begin);
+            self.costs[beat as usize].learn(took_ns.saturating_sub(courtesy::away_ns() - away_ns));
         }
         self.collector.table().take_change()
     }

@@ -1,5 +1,6 @@
 //! Kernel files that are read repeatedly: opened once, then read from the start into a reused buffer.
 
+use crate::courtesy;
 use crate::error::ObserveError;
 use rustix::fs::{Mode, OFlags};
 use std::os::fd::OwnedFd;
@@ -79,6 +80,7 @@ fn open(path: &Path) -> Result<OwnedFd, ObserveError> {
 }
 
 fn read_from_start(file: &OwnedFd, shape: Shape, buffer: &mut Vec<u8>) -> rustix::io::Result<usize> {
+    courtesy::give_way();
     if buffer.len() < FIRST_BUFFER_BYTES {
         buffer.resize(FIRST_BUFFER_BYTES, 0);
     }
