@@ -6,9 +6,10 @@ use super::journal::{LabJournal, LabRecord, MadeHost, MadeLab, ProcessId};
 use super::labs::Labs;
 use super::process::{self, Held};
 use super::values::recipe_of;
-use super::{files, namespace, volume};
+use super::{files, limits, namespace, volume};
 use rustix::process::Signal;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 use sysdyno_observe::{host_processes, network_namespace};
 use sysdyno_run::RunError;
@@ -54,6 +55,10 @@ impl Labs {
         let is_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         if is_this_boot {
             stop_services(&made, |_| true, told);
+            for service in &made.begin.plan.services {
+                let group = limits::group_name(name, &service.name);
+                limits::remove_left(Path::new(limits::ROOT), &group).map_err(cannot)?;
+            }
             for made in made.volumes.iter().rev() {
                 volume::remove(made, &mut notes).map_err(cannot)?;
             }

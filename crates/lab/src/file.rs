@@ -1,5 +1,6 @@
 //! The contents of lab.toml as typed. [`super::plan`] decides what they mean.
 
+use super::limits::ServiceLimits;
 use super::recipe::HealthCheck;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -57,6 +58,7 @@ pub(super) struct ServiceEntry {
     pub(super) host: Spanned<String>,
     pub(super) recipe: Spanned<String>,
     pub(super) cpus: Option<Spanned<String>>,
+    pub(super) limits: Option<Spanned<ServiceLimits>>,
     #[serde(default)]
     pub(super) with: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     #[serde(default)]

@@ -5,6 +5,7 @@
 //! is not in the journal. Orphans below it become its children, so that it never loses sight of a descendant. The process
 //! does nothing else and has one thread; when that dies, the kernel kills the service.
 
+use super::limits::{JoinedGroups, LimitGroup};
 use super::recipe::StopSignal;
 use super::{check, files, machine, namespace, process};
 use crate::sys;
@@ -45,6 +46,9 @@ pub(super) struct KeeperOrder {
     /// CPUs that it may run on; empty: all.
     #[serde(default)]
     pub(super) cpus: Vec<u32>,
+    /// Groups that limit it.
+    #[serde(default)]
+    pub(super) limits: Vec<LimitGroup>,
     pub(super) stop: StopSignal,
     /// Unit: milliseconds.
     pub(super) stop_within_ms: u64,
@@ -74,9 +78,7 @@ pub fn keep(input: impl BufRead, output: &mut dyn Write, signs: KeeperSigns<'_>)
     let order: KeeperOrder = serde_json::from_str(&line)?;
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut log = files::open(&order.log, OFlags::APPEND)?;
-    let kept = Kept { order: &order, signs }.run(&log, output);
-    process::kill_descendants(std::process::id());
-    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+    let kept = keep_within(&order, signs, &log, output);
     let how = match &kept {
         Ok(how) => how.clone(),
         Err(error) => format!("it could not be started: {error}"),
@@ -86,6 +88,24 @@ pub fn keep(input: impl BufRead, output: &mut dyn Write, signs: KeeperSigns<'_>)
     let _ = files::replace(&order.ended, &how);
     let _ = writeln!(output, "ended {how}");
     kept.map(drop)
+}
+
+/// Runs the service within its limits until nothing of it is left.
+fn keep_within(
+    order: &KeeperOrder,
+    signs: KeeperSigns<'_>,
+    mut log: &File,
+    output: &mut dyn Write,
+) -> io::Result<String> {
+    let groups = JoinedGroups::join(&order.limits)?;
+    let kept = Kept { order, signs }.run(log, output);
+    process::kill_descendants(std::process::id());
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+    if let Err(error) = groups.leave() {
+        // Taking the lab down tries it again.
+        let _ = writeln!(log, "sysdyno: {}: {error}", order.service);
+    }
+    kept
 }
 
 struct Kept<'a> {

@@ -2,6 +2,7 @@
 //!
 //! It is written to the journal, and the other commands know the lab only from there.
 
+use super::limits::ServiceLimits;
 use super::outside::{Outside, ShareOf};
 use super::plan_links::LabLink;
 use super::recipe::HealthCheck;
@@ -49,6 +50,9 @@ pub struct LabService {
     /// CPUs that it may run on; empty: all.
     #[serde(default)]
     pub cpus: Vec<u32>,
+    /// What it may use at most.
+    #[serde(default, skip_serializing_if = "ServiceLimits::is_none")]
+    pub limits: ServiceLimits,
     /// What was chosen.
     pub with: BTreeMap<String, toml::Value>,
     /// What it serves.

@@ -9,7 +9,7 @@ use super::plan::{Data, FileContent, LabPlan, LabService};
 use super::process::{self, Held};
 use super::recipe::{HealthCheck, Recipe, TemplateValues};
 use super::volume::{self, WantedVolume};
-use super::{files, machine, namespace, values};
+use super::{files, limits, machine, namespace, values};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -146,6 +146,8 @@ impl Site<'_> {
         values: &TemplateValues,
     ) -> Result<KeeperOrder, String> {
         let prepare = recipe.start.prepare.iter().map(|argv| values.arguments(argv));
+        let group = limits::group_name(&self.plan().name, &service.name);
+        let groups = service.limits.groups(Path::new(limits::ROOT), &group);
         Ok(KeeperOrder {
             lab: self.plan().name.clone(),
             service: service.name.clone(),
@@ -156,6 +158,7 @@ impl Site<'_> {
             prepare: prepare.collect::<Result<_, _>>()?,
             argv: values.arguments(&recipe.start.argv)?,
             cpus: service.cpus.clone(),
+            limits: groups.map_err(|error| error.to_string())?,
             stop: recipe.start.stop,
             stop_within_ms: recipe.start.stop_within().as_millis() as u64,
         })

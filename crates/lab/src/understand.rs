@@ -129,6 +129,11 @@ fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService,
     if let Some(health) = &file.health {
         check_health(health)?;
     }
+    if let Some((limits, problem)) =
+        file.limits.as_ref().and_then(|typed| Some((typed, typed.get_ref().problem()?)))
+    {
+        return Err(FileProblem::with(limits, problem));
+    }
     Ok(LabService {
         name: file.name.get_ref().clone(),
         host: file.host.get_ref().clone(),
@@ -137,6 +142,7 @@ fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService,
         cpus: file.cpus.as_ref().map_or(Ok(Vec::new()), |typed| {
             cpus(typed.get_ref()).map_err(|cause| FileProblem::with(typed, cause))
         })?,
+        limits: file.limits.as_ref().map(|typed| typed.get_ref().clone()).unwrap_or_default(),
         with,
         files: file.files.iter().map(data).collect::<Result<_, _>>()?,
         health: file.health.as_ref().map(|health| health.get_ref().clone()),

@@ -50,6 +50,8 @@ fn what_is_wrong_is_told_with_line_and_column() {
         ),
         (format!("{HOSTS}{service}cpus = '3-1'\n"), "line 10, column 8: this is not a list of CPUs"),
         (format!("{HOSTS}{service}cpus = '65535'\n"), "this is not a list of CPUs"),
+        (format!("{HOSTS}{service}limits = {{ pids = 0 }}\n"), "line 10, column 10: 'pids' takes 1 to"),
+        (format!("{HOSTS}{service}limits = {{ memory = 1 }}\n"), "unknown field `memory`"),
         (
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nrate = '1Tbit'\n"),
             "line 8, column 8: this is not a rate",

@@ -3,6 +3,7 @@
 //! A change is checked like the file itself: parameters and values that the recipe does not accept are refused before anything
 //! is created.
 
+use super::limits::ServiceLimits;
 use super::plan::{LabPlan, LabService};
 use super::recipe::{self, ParameterValue, Recipe};
 use super::understand::{check_counts, cpus};
@@ -19,6 +20,9 @@ const RECIPE: &str = "recipe";
 
 /// The key that names the CPUs that it may run on.
 const CPUS: &str = "cpus";
+
+/// The key that names what it may use at most.
+const LIMITS: &str = "limits";
 
 /// The key that says whether there is such a service at all.
 const ON: &str = "on";
@@ -183,6 +187,15 @@ fn apply(plan: &LabPlan, service: &LabService, change: &ServiceChange) -> Result
         service.cpus = cpus(typed)?;
         return Ok(service);
     }
+    if change.key == LIMITS {
+        let limits: ServiceLimits =
+            serde_json::from_value(change.value.clone()).map_err(|error| error.to_string())?;
+        if let Some(problem) = limits.problem() {
+            return Err(problem);
+        }
+        service.limits = limits;
+        return Ok(service);
+    }
     if change.key == ON {
         service.is_off = !change.value.as_bool().ok_or("it takes true or false")?;
         return Ok(service);
@@ -233,6 +246,8 @@ mod tests {
         let fewer = lab().with(&[change("front", "workers", 1)]).expect("is taken");
         assert_eq!(fewer.services[0].with["workers"], 1.into());
         assert_eq!(fewer.services[0].with["port"], 8080.into());
+        let limited = lab().with(&[change("front", "limits", serde_json::json!({ "cpus": 0.5 }))]);
+        assert_eq!(limited.expect("is taken").services[0].limits.cpus, Some(0.5));
         let other = [change("front", "max_fds", 64), change("front", "recipe", "lighttpd")];
         let other = lab().with(&other).expect("is taken");
         assert_eq!(other.services[0].recipe, "lighttpd");
@@ -245,6 +260,8 @@ mod tests {
             (change("back", "workers", 1), "has no such service, only front"),
             (change("front", "speed", 1), "recipe 'nginx' has no such parameter"),
             (change("front", "workers", 0), "it takes an integer from 1 to 256"),
+            (change("front", "limits", serde_json::json!({ "cpus": 0.0 })), "'cpus' takes 0.01 to 4096"),
+            (change("front", "limits", 1), "invalid type"),
             (change("front", "recipe", "iis"), "there is no such recipe, only"),
             (change("front", "site", "php"), "'upstream' is required"),
         ] {

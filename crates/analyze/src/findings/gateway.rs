@@ -31,10 +31,19 @@ pub(super) const BAD_GATEWAY: Rule = Rule {
 /// Bad Gateway, Gateway Timeout.
 const STATUSES: [u16; 2] = [502, 504];
 
+/// Requests that failed because a proxy lost its connection to a back end, or got none.
+pub(super) fn bad_gateways(view: &TrialView) -> f64 {
+    responses(view, STATUSES[0]).min(view.failures_of(&[FailureClass::Status]) as f64)
+}
+
+fn responses(view: &TrialView, status: u16) -> f64 {
+    view.measured().statuses.get(&status).copied().unwrap_or(0) as f64
+}
+
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let statuses = &view.measured().statuses;
-    let of = |status: u16| statuses.get(&status).copied().unwrap_or(0) as f64;
+    let of = |status: u16| responses(view, status);
     let [refused, late] = STATUSES.map(of);
     let share = ratio(refused + late, statuses.values().map(|count| *count as f64).sum())?;
     if share < SHARE.value {
@@ -83,7 +92,7 @@ mod tests {
     use super::super::tests::{conclude, slow};
     use crate::corpus::{Specimen, TARGET, with_tier};
     use sysdyno_record::analysis::{Confidence, Finding};
-    use sysdyno_record::column::NETNS;
+    use sysdyno_record::column::{CGROUP_TARGET, HOST, NETNS};
     use sysdyno_record::load::FailureClass;
 
     fn answered(status: u16, count: u64) -> Specimen {
@@ -96,6 +105,17 @@ mod tests {
 
     fn find(case: Specimen) -> Option<Finding> {
         conclude(case).into_iter().find(|finding| finding.id == "A14")
+    }
+
+    #[test]
+    fn what_ends_behind_a_proxy_explains_its_errors() {
+        let killed = |status| {
+            let case = answered(status, 5_000).counter("vmstat.oom_kill", HOST, 1_000.0);
+            let case = case.counter("cgroup.oom_kills_count", CGROUP_TARGET, 1_000.0);
+            conclude(case).into_iter().find(|finding| finding.id == "E04").map(|finding| finding.confidence)
+        };
+        assert_eq!(killed(502), Some(Confidence::Likely));
+        assert_eq!(killed(500), Some(Confidence::Possible), "that is no lost connection");
     }
 
     #[test]

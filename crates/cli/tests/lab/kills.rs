@@ -1,6 +1,6 @@
 //! `up` and `down` killed at every system call of their first thread, and at any moment; then `down`, and nothing is left.
 
-use crate::rig::{Rig, finish};
+use crate::rig::{Rig, finish, has_limits};
 use crate::scenarios::LAB;
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +17,8 @@ recipe = "file-system"
 with = { type = "ext4", size_mib = 16, journal_mib = 4 }
 "#;
 
+const LIMITS: &str = "limits = { cpus = 1.0, memory_mib = 64, pids = 20 }\n";
+
 /// The n-th system call of a name.
 #[derive(Debug)]
 struct Point {
@@ -32,7 +34,8 @@ impl Point {
 
 pub fn run(rig: &mut Rig) {
     let is_there = Path::new("/usr/sbin/mkfs.ext4").is_file();
-    let volume = if is_there { VOLUME } else { "" };
+    let limits = if has_limits("kills of what is limited") { LIMITS } else { "" };
+    let volume = if is_there { format!("{VOLUME}{limits}") } else { String::new() };
     if !is_there {
         skip("kills with a volume", &["e2fsprogs"]);
     }

@@ -6,10 +6,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
+use sysdyno_needs::skip;
 use tempfile::TempDir;
 
 /// How long anything may take before it counts as hung.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// Whether the kernel limits CPU time, memory, and processes by cgroups; the test is skipped if not.
+pub fn has_limits(test: &str) -> bool {
+    let controllers = ["cpu", "memory", "pids"];
+    let is_first =
+        controllers.iter().all(|name| Path::new(&format!("/sys/fs/cgroup/{name}/cgroup.procs")).exists());
+    let passed_on = fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control").unwrap_or_default();
+    let is_second = controllers.iter().all(|name| passed_on.split_whitespace().any(|other| other == *name));
+    if !is_first && !is_second {
+        skip(test, &["cgroup-cpu"]);
+    }
+    is_first || is_second
+}
 
 /// How a run of the program ended.
 #[derive(Debug)]
@@ -115,6 +129,11 @@ impl Rig {
             file.contains(&own).then(|| format!("{name} {file}"))
         });
         found.extend(loops);
+        for controller in ["", "cpu", "memory", "pids"] {
+            let folder = format!("/sys/fs/cgroup/{controller}");
+            let groups = names(&folder).into_iter().filter(|name| name.starts_with("sysdyno-"));
+            found.extend(groups.map(|name| format!("cgroup {folder}/{name}")));
+        }
         let state = self.state().join("lab");
         let kept = |name: &String| name != "lock";
         found.extend(

@@ -1,6 +1,8 @@
 //! Every recipe, started for real where its package is installed, asked for a page, and taken away.
 
-use crate::rig::Rig;
+use crate::rig::{Rig, has_limits};
+use std::fs;
+use std::path::Path;
 use sysdyno_needs::{has, skip};
 
 /// A service by the name of its recipe, what it serves, and what is asked of it.
@@ -41,6 +43,7 @@ const CASES: &[Case] = &[
 
 pub fn run(rig: &mut Rig) {
     CASES.iter().for_each(|case| one(rig, case));
+    a_service_keeps_to_its_limits(rig);
     php_behind_nginx(rig);
     a_host_of_a_lab_is_read_by_ssh(rig);
     a_wordpress_site_answers_with_its_posts(rig);
@@ -74,6 +77,34 @@ fn one(rig: &mut Rig, case: &Case) {
     }
     rig.expect(&["down", "real"], 0);
     rig.check(recipe);
+}
+
+/// Each process of a service is in its groups, which go with it.
+fn a_service_keeps_to_its_limits(rig: &mut Rig) {
+    if !has("limits of services", &["nginx"]) || !has_limits("limits of services") {
+        return;
+    }
+    let service = "[[service]]\nname = 'it'\nhost = 'server'\nrecipe = 'nginx'\nwith = { workers = 1 }\n";
+    let file = rig.lab(&format!("{HOSTS}{service}limits = {{ cpus = 0.25, memory_mib = 64, pids = 9 }}\n"));
+    rig.expect(&["up", &file], 0);
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let first = "/sys/fs/cgroup/cpu/sysdyno-real-it";
+    let is_first = Path::new(first).exists();
+    let quota = if is_first {
+        read(&format!("{first}/cpu.cfs_quota_us"))
+    } else {
+        read("/sys/fs/cgroup/sysdyno-real-it/cpu.max")
+    };
+    assert_eq!(quota.split(' ').next().map(str::trim), Some("25000"));
+    let members = read(if is_first {
+        "/sys/fs/cgroup/pids/sysdyno-real-it/cgroup.procs"
+    } else {
+        "/sys/fs/cgroup/sysdyno-real-it/cgroup.procs"
+    });
+    // Its keeper, its first process, and its worker at least.
+    assert!(members.lines().count() >= 3, "{members}");
+    rig.expect(&["down", "real"], 0);
+    rig.check("limits of a service");
 }
 
 /// All services are well, and tell every number of the tables of their recipes.

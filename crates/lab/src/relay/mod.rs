@@ -115,6 +115,7 @@ fn order(site: &Site<'_>, name: &str, relay: &Relay) -> serde_json::Result<Keepe
         prepare: Vec::new(),
         argv: [program, "lab".into(), "relay".into(), own].into(),
         cpus: Vec::new(),
+        limits: Vec::new(),
         stop: StopSignal::Term,
         stop_within_ms: 1000,
     })

@@ -8,6 +8,7 @@
 mod read;
 
 use super::effect::Slow;
+use super::gateway::bad_gateways;
 use super::{Case, Reach, Scene, evidence, excluded, seen_in};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
@@ -164,7 +165,11 @@ impl Touch {
                 events: Some(reading.events()),
             },
             Touch::Connects => Reach::of_connects(view, reading.events(), super::effect::slow_connects(view)),
-            Touch::Ends => Reach { failures: view.failures_of(ENDS) as f64, ..waited },
+            Touch::Ends => {
+                // A proxy in front of them answers for those that end.
+                let failures = view.failures_of(ENDS) as f64 + bad_gateways(view);
+                Reach { failures, ..waited }
+            }
         }
     }
 }

@@ -27,8 +27,8 @@ const TURN_PER_REQUEST: f64 = 64.0;
 /// The kernel's tick, if it has 250 in a second; others have 100 to 1,000. Unit: nanoseconds.
 const JIFFY_NS: f64 = 4e6;
 
-/// The shortest turn, as a power of two. Unit: jiffies.
-const MIN_TURN_SHIFT: u32 = 2;
+/// The shortest turn, as a power of two: about a second, so that a request that stalls ends in it as well. Unit: jiffies.
+const MIN_TURN_SHIFT: u32 = 8;
 
 /// The longest turn, as a power of two. Unit: jiffies.
 const MAX_TURN_SHIFT: u32 = 20;
@@ -271,8 +271,8 @@ mod tests {
 
     #[test]
     fn a_turn_is_much_longer_than_a_request() {
-        assert_eq!(turn_shift_for(0.0), 2);
-        assert_eq!(turn_shift_for(250e3), 2, "16 ms");
+        assert_eq!(turn_shift_for(0.0), 8);
+        assert_eq!(turn_shift_for(10e6), 8, "1 s");
         assert_eq!(turn_shift_for(1e9), 14, "65 s");
         assert_eq!(turn_shift_for(1e15), 20);
     }

@@ -27,7 +27,7 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 }
 
 /// Of the time between two censuses, and of that between two searches once a tier is known, at most this part is spent on one.
-const MAX_PART: u64 = 500;
+const MAX_PART: u64 = 400;
 
 /// Between two searches while no tier is known, about: each takes some milliseconds, in which it may disturb a server that needs
 /// the CPU. Unit: nanoseconds.
@@ -201,7 +201,11 @@ impl Collector for TierCollector {
         let asked_count = pass.scene.entrances.asked.len();
         let is_search = begin >= self.next_search || asked_count > self.asked_count;
         self.read_now(pass.scene, is_search, pass.buffer);
-        self.next_pass = clock::about(begin, self.census_cpu_ns.saturating_mul(MAX_PART));
+        let interval_ns = self.census_cpu_ns.saturating_mul(MAX_PART);
+        // From when it was due: samples come at a fixed period, and an interval that is always rounded up to whole ones would
+        // meet something that happens once a second always, or never.
+        let due = self.next_pass.max(MonoNs(begin.0.saturating_sub(interval_ns)));
+        self.next_pass = clock::about(due, interval_ns);
         if is_search {
             // Not the time that others had the CPU, nor the walk over descriptors, which has its own limit.
             let spent_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
