@@ -9,9 +9,8 @@ use super::values::recipe_of;
 use super::{files, limits, namespace, volume};
 use rustix::process::Signal;
 use std::io;
-use std::path::Path;
 use std::time::Duration;
-use sysdyno_observe::{host_processes, network_namespace};
+use sysdyno_observe::{cgroup_root, host_processes, network_namespace};
 use sysdyno_run::RunError;
 
 /// What a keeper gets beyond the time that its service has to stop.
@@ -57,7 +56,7 @@ impl Labs {
             stop_services(&made, |_| true, told);
             for service in &made.begin.plan.services {
                 let group = limits::group_name(name, &service.name);
-                limits::remove_left(Path::new(limits::ROOT), &group).map_err(cannot)?;
+                limits::remove_left(&cgroup_root(), &group).map_err(cannot)?;
             }
             for made in made.volumes.iter().rev() {
                 volume::remove(made, &mut notes).map_err(cannot)?;

@@ -40,6 +40,16 @@ pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     }
 }
 
+/// Makes a control group, which is a folder of the kernel's that was not there.
+pub(super) fn make_group(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Writes into a file of a control group, which the kernel has made.
+pub(super) fn write_to_group(group: &Path, file: &str, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).open(group.join(file))?.write_all(text.as_bytes())
+}
+
 /// Lets other users traverse one of sysdyno's folders.
 pub(super) fn let_pass(path: &Path) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();

@@ -5,14 +5,13 @@
 //! removed, and nothing in them. Sources: `Documentation/admin-guide/cgroup-v1`, `Documentation/admin-guide/cgroup-v2.rst`,
 //! `Documentation/scheduler/sched-bwc.rst`.
 
+use super::files;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Where the kernel shows cgroups.
-pub(super) const ROOT: &str = "/sys/fs/cgroup";
+use sysdyno_observe::{cgroup_root, own_cgroup};
 
 /// Over this time a limit of CPU time is counted, as most tools have it. Unit: microseconds.
 const PERIOD_US: u64 = 100_000;
@@ -155,12 +154,12 @@ impl JoinedGroups {
     fn add(&mut self, group: &LimitGroup) -> io::Result<()> {
         // One that a keeper left that was killed.
         remove_if_empty(&group.folder)?;
-        fs::create_dir(&group.folder)?;
+        files::make_group(&group.folder)?;
         self.groups.push(JoinedGroup { folder: group.folder.clone(), before: own_group(&group.folder) });
         for (file, value) in &group.values {
-            fs::write(group.folder.join(file), value)?;
+            files::write_to_group(&group.folder, file, value)?;
         }
-        fs::write(group.folder.join(MEMBERS), SELF)
+        files::write_to_group(&group.folder, MEMBERS, SELF)
     }
 
     /// Leaves them, and removes them once nobody is in them.
@@ -169,7 +168,7 @@ impl JoinedGroups {
     /// One of them cannot be removed.
     pub(super) fn leave(self) -> io::Result<()> {
         for group in &self.groups {
-            fs::write(group.before.join(MEMBERS), SELF)?;
+            files::write_to_group(&group.before, MEMBERS, SELF)?;
             remove(&group.folder)?;
         }
         Ok(())
@@ -178,16 +177,11 @@ impl JoinedGroups {
 
 /// The group that this process is in now, in the hierarchy of another one; the parent of that if it is not known.
 fn own_group(other: &Path) -> PathBuf {
-    let parent = other.parent().unwrap_or(Path::new(ROOT));
-    let controller = parent.strip_prefix(ROOT).map_or("", |below| below.to_str().unwrap_or_default());
-    let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let path = text.lines().find_map(|line| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let is_it = fields.next()?.split(',').any(|known| known == controller);
-        fields.next().filter(|_| is_it)
-    });
-    let own = path.map(|path| parent.join(path.trim_start_matches('/')));
-    own.filter(|own| own.join(MEMBERS).exists()).unwrap_or_else(|| parent.to_owned())
+    let root = cgroup_root();
+    let parent = other.parent().unwrap_or(&root);
+    let controller = parent.strip_prefix(&root).map_or("", |below| below.to_str().unwrap_or_default());
+    let own = own_cgroup(controller).filter(|own| own.join(MEMBERS).exists());
+    own.unwrap_or_else(|| parent.to_owned())
 }
 
 /// Removes what a keeper that was killed has left of the groups of a service.

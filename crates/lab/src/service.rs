@@ -14,6 +14,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use sysdyno_observe::cgroup_root;
 use sysdyno_run::RunError;
 use sysdyno_run::clock;
 use sysdyno_run::program::Watchdog;
@@ -147,7 +148,7 @@ impl Site<'_> {
     ) -> Result<KeeperOrder, String> {
         let prepare = recipe.start.prepare.iter().map(|argv| values.arguments(argv));
         let group = limits::group_name(&self.plan().name, &service.name);
-        let groups = service.limits.groups(Path::new(limits::ROOT), &group);
+        let groups = service.limits.groups(&cgroup_root(), &group);
         Ok(KeeperOrder {
             lab: self.plan().name.clone(),
             service: service.name.clone(),

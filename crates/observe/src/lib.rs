@@ -36,9 +36,9 @@ mod turn;
 mod watch;
 
 pub use discover::{
-    HostProcess, Listener, allowed_cpus, boot_id, cgroup_processes, describe_process, find_all_listeners,
-    find_listeners, find_target_processes, host_process, host_processes, loop_file, network_namespace,
-    parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
+    HostProcess, Listener, allowed_cpus, boot_id, cgroup_processes, cgroup_root, describe_process,
+    find_all_listeners, find_listeners, find_target_processes, host_process, host_processes, loop_file,
+    network_namespace, own_cgroup, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};

@@ -5,6 +5,7 @@
 
 use crate::roots::Roots;
 use crate::source::{cgroup, read_once};
+use std::path::PathBuf;
 
 /// Digits of a container's id, and how many of them its engine prints.
 const ID_DIGITS: usize = 64;
@@ -29,6 +30,27 @@ pub fn cgroup_processes(name: &str) -> Vec<u32> {
     let (roots, mut buffer) = (Roots::host(), Vec::new());
     let pids = super::table::host_processes().into_iter().map(|process| process.pid);
     pids.filter(|pid| is_process_in(&roots, *pid, name, &mut buffer)).collect()
+}
+
+/// Where the kernel shows control groups.
+pub fn cgroup_root() -> PathBuf {
+    Roots::host().in_sys("fs/cgroup")
+}
+
+/// The folder of the control group that this process is in: of this controller of version 1; of version 2 if the name is empty.
+/// `None`: there is no such hierarchy. Source: `/proc/self/cgroup`.
+pub fn own_cgroup(controller: &str) -> Option<PathBuf> {
+    let mut buffer = Vec::new();
+    let text = read_once(&Roots::host().in_proc("self/cgroup"), &mut buffer).ok()?;
+    let mut found = None;
+    let is_it = |line: &cgroup::Membership| match controller {
+        "" => line.is_unified(),
+        _ => line.has_controller(controller),
+    };
+    let read =
+        cgroup::parse(text, |line| found = found.take().or_else(|| is_it(&line).then(|| line.path.to_vec())));
+    let path = String::from_utf8(found.filter(|_| read.is_ok())?).ok()?;
+    Some(cgroup_root().join(controller).join(path.trim_start_matches('/')))
 }
 
 fn is_process_in(roots: &Roots, pid: u32, name: &str, buffer: &mut Vec<u8>) -> bool {
