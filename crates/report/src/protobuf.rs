@@ -25,6 +25,11 @@ impl ProtoMessage {
     }
 
     pub(crate) fn double(&mut self, field: u64, value: f64) {
+        self.fixed(field, value.to_bits());
+    }
+
+    /// A number that always takes eight bytes.
+    pub(crate) fn fixed(&mut self, field: u64, value: u64) {
         self.varint(field << 3 | 1);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
@@ -43,6 +48,12 @@ impl ProtoMessage {
         let mut packed = ProtoMessage::default();
         values.for_each(|value| packed.varint(value));
         self.message(field, &packed);
+    }
+
+    /// Numbers, or the bits of doubles, that take eight bytes each.
+    pub(crate) fn packed_fixed(&mut self, field: u64, values: impl Iterator<Item = u64>) {
+        let packed = values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>();
+        self.bytes(field, &packed);
     }
 }
 

@@ -16,7 +16,7 @@ pub enum ServeError {
     /// The address of metrics can be reached from other hosts.
     #[error(
         "cannot serve metrics on {0}: other hosts could read them\nhint: use --prometheus 127.0.0.1:{port}; to monitor \
-         from another host, push with --remote-write", port = .0.port()
+         from another host, push with --remote-write or --otlp", port = .0.port()
     )]
     MetricsNotLoopback(SocketAddr),
     /// The address cannot be listened on.
@@ -36,12 +36,14 @@ pub enum ServeError {
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
     /// Nothing can be written to this URL.
-    #[error("cannot push metrics to '{url}': {cause}\nhint: write http://HOST:PORT/api/v1/write")]
+    #[error("cannot push metrics to '{url}': {cause}\nhint: write http://HOST:PORT{path}")]
     Url {
         /// The URL, as it was typed.
         url: String,
         /// Why not.
         cause: &'static str,
+        /// The path that such a URL usually has.
+        path: &'static str,
     },
     /// The message did not arrive, as far as is known.
     #[error("{cause}")]

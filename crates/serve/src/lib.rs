@@ -1,5 +1,5 @@
 //! Shows the folder of runs in a browser: the list, every run, comparisons, and a run in progress. Also exports the numbers
-//! of a running load to monitoring systems ([`ScrapeServer`], [`RemoteWriter`]).
+//! of a running load to monitoring systems ([`ScrapeServer`], [`MetricsPusher`]).
 //!
 //! Promise: this crate never shows a run to anyone without the token, never listens beyond this host, and never changes
 //! anything: it reads folders of runs, and the pages that it sends are those of the report.
@@ -28,7 +28,7 @@ mod token;
 mod tests;
 
 pub use error::{PushError, ServeError};
-pub use push::RemoteWriter;
+pub use push::{MetricsPusher, PushProtocol};
 pub use scrape::{ScrapeServer, Scraped, ScrapedText};
 pub use server::{ServeOptions, serve};
 pub use token::AccessToken;

@@ -2,7 +2,7 @@
 
 use crate::PushError;
 use axum::body::Body;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, USER_AGENT};
+use axum::http::header::{CONTENT_TYPE, HOST, USER_AGENT};
 use axum::http::{Request, Uri};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -13,21 +13,51 @@ use tokio::runtime::{Builder, Runtime};
 /// For how long a message may take, from the name of the host to the status.
 const PUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where Prometheus remote write is sent to.
+/// How metrics are pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PushProtocol {
+    /// Prometheus remote write 1.0.
+    RemoteWrite,
+    /// OTLP over HTTP, in its binary form.
+    Otlp,
+}
+
+impl PushProtocol {
+    /// The path that most servers take it at.
+    pub fn path(self) -> &'static str {
+        match self {
+            PushProtocol::RemoteWrite => "/api/v1/write",
+            PushProtocol::Otlp => "/v1/metrics",
+        }
+    }
+
+    /// Headers of a message beside its type.
+    fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            PushProtocol::RemoteWrite => {
+                &[("content-encoding", "snappy"), ("x-prometheus-remote-write-version", "0.1.0")]
+            }
+            PushProtocol::Otlp => &[],
+        }
+    }
+}
+
+/// Where metrics are pushed to.
 #[derive(Debug)]
-pub struct RemoteWriter {
+pub struct MetricsPusher {
+    protocol: PushProtocol,
     uri: Uri,
     authority: String,
     runtime: Runtime,
 }
 
-impl RemoteWriter {
-    /// One that writes to this URL.
+impl MetricsPusher {
+    /// One that pushes to this URL.
     ///
     /// # Errors
     /// It is not an `http` URL without user information.
-    pub fn new(url: &str) -> Result<RemoteWriter, PushError> {
-        let refuse = |cause| PushError::Url { url: url.to_owned(), cause };
+    pub fn new(url: &str, protocol: PushProtocol) -> Result<MetricsPusher, PushError> {
+        let refuse = |cause| PushError::Url { url: url.to_owned(), cause, path: protocol.path() };
         let uri: Uri = url.parse().map_err(|_| refuse("it is no URL"))?;
         match uri.scheme_str() {
             Some("http") => {}
@@ -40,7 +70,7 @@ impl RemoteWriter {
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| PushError::Send { cause: source.to_string() })?;
-        Ok(RemoteWriter { uri, authority, runtime })
+        Ok(MetricsPusher { protocol, uri, authority, runtime })
     }
 
     /// Sends a message; waits until it is answered.
@@ -70,11 +100,13 @@ impl RemoteWriter {
         let request = Request::post(path)
             .header(HOST, &self.authority)
             .header(USER_AGENT, concat!("sysdyno/", env!("CARGO_PKG_VERSION")))
-            .header(CONTENT_TYPE, "application/x-protobuf")
-            .header(CONTENT_ENCODING, "snappy")
-            .header(HeaderName::from_static("x-prometheus-remote-write-version"), "0.1.0")
-            .body(Body::from(message))
-            .map_err(|error| text(&error))?;
+            .header(CONTENT_TYPE, "application/x-protobuf");
+        let request = self
+            .protocol
+            .headers()
+            .iter()
+            .fold(request, |request, (name, value)| request.header(*name, *value));
+        let request = request.body(Body::from(message)).map_err(|error| text(&error))?;
         let response = sender.send_request(request).await.map_err(|error| text(&error))?;
         connection.abort();
         Ok(response.status().as_u16())
@@ -100,7 +132,7 @@ mod tests {
     }
 
     fn send(url: &str) -> Result<(), PushError> {
-        RemoteWriter::new(url).expect("a URL").send(b"message".to_vec())
+        MetricsPusher::new(url, PushProtocol::Otlp).expect("a URL").send(b"message".to_vec())
     }
 
     #[test]
@@ -117,7 +149,8 @@ mod tests {
     fn urls_that_cannot_be_written_to_are_refused() {
         for url in ["https://127.0.0.1/w", "127.0.0.1:9090", "http://user:secret@127.0.0.1/", "ftp://h/", ""]
         {
-            assert!(matches!(RemoteWriter::new(url), Err(PushError::Url { .. })), "{url}");
+            let refused = MetricsPusher::new(url, PushProtocol::RemoteWrite);
+            assert!(matches!(refused, Err(PushError::Url { .. })), "{url}");
         }
     }
 }

@@ -13,4 +13,7 @@ pub struct LiveOptions {
     /// Push live metrics to this URL every 2s, by Prometheus remote write, e.g. http://HOST:9090/api/v1/write
     #[arg(long, value_name = "URL")]
     pub remote_write: Option<String>,
+    /// Push live metrics to this URL every 2s, by OTLP (OpenTelemetry) over HTTP, e.g. http://HOST:4318/v1/metrics
+    #[arg(long, value_name = "URL")]
+    pub otlp: Option<String>,
 }

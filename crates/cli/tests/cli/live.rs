@@ -168,8 +168,8 @@ fn a_load_is_scraped_while_it_lasts() {
     assert!(TcpStream::connect(address).is_err(), "it listens on");
 }
 
-/// Accepts what is pushed; returns the length of each message, once as many came.
-fn receive(listener: &TcpListener, count: usize) -> Vec<usize> {
+/// Accepts what is pushed to this path; returns the length of each message, once as many came.
+fn receive(listener: &TcpListener, path: &str, count: usize) -> Vec<usize> {
     let receive = |_| {
         let (stream, _) = listener.accept().expect("accepts");
         let mut stream = BufReader::new(stream);
@@ -178,8 +178,8 @@ fn receive(listener: &TcpListener, count: usize) -> Vec<usize> {
             assert!(stream.read_line(&mut head).expect("reads") > 0, "{head}");
         }
         let head = head.to_ascii_lowercase();
-        assert!(head.starts_with("post /api/v1/write http/1.1"), "{head}");
-        assert!(head.contains("content-encoding: snappy"), "{head}");
+        assert!(head.starts_with(&format!("post {path} http/1.1")), "{head}");
+        assert_eq!(head.contains("content-encoding: snappy"), path == "/api/v1/write", "{head}");
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
         let mut body = vec![0; length.parse().expect("a number")];
         stream.read_exact(&mut body).expect("reads");
@@ -193,22 +193,24 @@ fn receive(listener: &TcpListener, count: usize) -> Vec<usize> {
 fn a_load_pushes_its_metrics_and_says_when_nobody_takes_them() {
     let program = Program::new();
     let target = Target::start(&[]);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
-    let url = format!("http://{}/api/v1/write", listener.local_addr().expect("has one"));
-    // The first, the last, and the one that ends the series.
-    let received = std::thread::spawn(move || receive(&listener, 3));
-    let words = ["load", target.url(), "-c", "2", "-n", "500", "--remote-write", &url];
-    let load = program.run(words);
-    assert!(matches!(load.code, Some(0 | 3)), "{load}");
-    let received = received.join().expect("receives");
-    assert!(received.iter().all(|length| *length > 0), "{received:?}");
+    for (option, path) in [("--remote-write", "/api/v1/write"), ("--otlp", "/v1/metrics")] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
+        let url = format!("http://{}{path}", listener.local_addr().expect("has one"));
+        // The first, the last, and the one that ends the series.
+        let received = std::thread::spawn(move || receive(&listener, path, 3));
+        let words = ["load", target.url(), "-c", "2", "-n", "500", option, &url];
+        let load = program.run(words);
+        assert!(matches!(load.code, Some(0 | 3)), "{load}");
+        let received = received.join().expect("receives");
+        assert!(received.iter().all(|length| *length > 0), "{received:?}");
 
-    let nobody = TcpListener::bind("127.0.0.1:0").expect("listens").local_addr().expect("has one");
-    let url = format!("http://{nobody}/api/v1/write");
-    let load = program.run(["load", target.url(), "-c", "2", "-n", "500", "--remote-write", &url]);
-    assert!(matches!(load.code, Some(0 | 3)), "{load}");
-    assert!(load.stderr.contains("warning: cannot write metrics to 'http://127.0.0.1:"), "{load}");
-    assert_eq!(program.run(["show", "--json"]).count("ok"), 500);
+        let nobody = TcpListener::bind("127.0.0.1:0").expect("listens").local_addr().expect("has one");
+        let url = format!("http://{nobody}{path}");
+        let load = program.run(["load", target.url(), "-c", "2", "-n", "500", option, &url]);
+        assert!(matches!(load.code, Some(0 | 3)), "{load}");
+        assert!(load.stderr.contains("warning: cannot push metrics to 'http://127.0.0.1:"), "{load}");
+        assert_eq!(program.run(["show", "--json"]).count("ok"), 500);
+    }
 }
 
 #[test]
@@ -221,6 +223,7 @@ fn where_metrics_cannot_go_is_refused_before_anything_is_sent() {
         ),
         (["--remote-write", "https://127.0.0.1/"], "error: cannot push metrics to 'https://127.0.0.1/'"),
         (["--remote-write", "9090"], "error: cannot push metrics to '9090'"),
+        (["--otlp", "http://me:it@127.0.0.1/"], "error: cannot push metrics to 'http://me:it@127.0.0.1/'"),
     ] {
         let outcome = program.run(["load", "http://127.0.0.1:1/", "-n", "1", words[0], words[1]]);
         outcome.expect_code(2);

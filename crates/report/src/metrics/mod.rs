@@ -1,8 +1,9 @@
 //! A running load as metrics for monitoring systems: text that Prometheus scrapes ([`text`]), and messages that are pushed
-//! to it ([`remote_write`]).
+//! to it ([`remote_write`]) and to whatever speaks OpenTelemetry's protocol ([`otlp`]).
 //!
-//! Names and labels are the same in both. Text that the server's processes chose is bounded and escaped.
+//! Names and labels are the same in all. Text that the server's processes chose is bounded and escaped.
 
+pub mod otlp;
 pub mod remote_write;
 pub mod text;
 
@@ -11,6 +12,15 @@ use sysdyno_record::metrics::{FamilyKind, MetricFamily};
 
 /// Longest value of a label. Unit: columns of a terminal.
 const LABEL_MAX: usize = 120;
+
+/// Whether series go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeriesState {
+    /// They have values.
+    Living,
+    /// They end here.
+    Ended,
+}
 
 /// The name of a family's series, without the suffixes of a histogram.
 fn series_name(family: &MetricFamily) -> String {

@@ -3,22 +3,13 @@
 //! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, `prompb/remote.proto` and `prompb/types.proto` of Prometheus;
 //! the numbers below are their field numbers. Labels of a series are sorted by name, as the specification asks.
 
-use super::{bound_text, label_value, series_name};
+use super::{SeriesState, bound_text, label_value, series_name};
 use crate::protobuf::ProtoMessage;
 use sysdyno_record::metrics::{MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue};
 use sysdyno_record::units::WallNs;
 
 /// The value that ends a series. Source: `model/value/value.go` of Prometheus, `StaleNaN`.
 const STALE: u64 = 0x7ff0_0000_0000_0002;
-
-/// Whether series go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SeriesState {
-    /// They have values.
-    Living,
-    /// They end here.
-    Ended,
-}
 
 /// The body of a request that writes these families, each series with these labels in addition to its own.
 pub fn render(families: &[MetricFamily], added: &[MetricLabel], at: WallNs, state: SeriesState) -> Vec<u8> {

@@ -11,10 +11,12 @@ use std::time::Duration;
 use sysdyno_analyze::live::RunMeter;
 use sysdyno_record::metrics::{MetricFamily, MetricLabel};
 use sysdyno_record::units::WallNs;
-use sysdyno_report::metrics::remote_write::{self, SeriesState};
+use sysdyno_report::metrics::SeriesState;
+use sysdyno_report::metrics::otlp::{self, OtlpSource};
+use sysdyno_report::metrics::remote_write;
 use sysdyno_report::metrics::text::{self, MetricsText};
 use sysdyno_run::clock;
-use sysdyno_serve::{PushError, RemoteWriter, ScrapeServer, ScrapedText};
+use sysdyno_serve::{MetricsPusher, PushError, PushProtocol, ScrapeServer, ScrapedText};
 
 /// Between two messages.
 const PUSH_INTERVAL: Duration = Duration::from_secs(2);
@@ -27,10 +29,10 @@ type SharedMeter = Arc<Mutex<RunMeter>>;
 pub struct MetricsOutput {
     meter: SharedMeter,
     _server: Option<ScrapeServer>,
-    pusher: Option<Pusher>,
+    pushers: Vec<Pusher>,
 }
 
-/// A thread that writes to a URL.
+/// A thread that pushes to a URL.
 #[derive(Debug)]
 struct Pusher {
     url: String,
@@ -52,12 +54,17 @@ impl MetricsOutput {
     /// # Errors
     /// The address cannot be listened on, or the URL cannot be written to.
     pub fn start(options: &LiveOptions, ui: &Ui) -> anyhow::Result<Option<MetricsOutput>> {
-        if options.prometheus.is_none() && options.remote_write.is_none() {
+        let LiveOptions { prometheus, remote_write, otlp } = options;
+        let pushed = [(remote_write, PushProtocol::RemoteWrite), (otlp, PushProtocol::Otlp)];
+        let pushed: Vec<(&str, PushProtocol)> =
+            pushed.iter().filter_map(|(url, protocol)| Some((url.as_deref()?, *protocol))).collect();
+        if prometheus.is_none() && pushed.is_empty() {
             return Ok(None);
         }
         let meter = SharedMeter::default();
-        let pusher = options.remote_write.as_deref().map(|url| Pusher::start(url, &meter)).transpose()?;
-        let server = options.prometheus.map(|listen| {
+        let pushers = pushed.into_iter().map(|(url, protocol)| Pusher::start(url, protocol, &meter));
+        let pushers = pushers.collect::<anyhow::Result<Vec<_>>>()?;
+        let server = prometheus.map(|listen| {
             let meter = Arc::clone(&meter);
             ScrapeServer::start(listen, Arc::new(move |accept| scraped(&meter, accept)))
         });
@@ -65,7 +72,7 @@ impl MetricsOutput {
         if let Some(server) = &server {
             ui.note(&format!("metrics: http://{}/metrics", server.address()));
         }
-        Ok(Some(MetricsOutput { meter, _server: server, pusher }))
+        Ok(Some(MetricsOutput { meter, _server: server, pushers }))
     }
 
     /// The meter, to be told what happens.
@@ -75,58 +82,93 @@ impl MetricsOutput {
 
     /// Pushes the last values and ends the series; says what could not be pushed.
     pub fn finish(self, ui: &Ui) {
-        let Some(pusher) = self.pusher else { return };
-        pusher.is_over.store(true, Ordering::Relaxed);
-        let thread: &Thread = pusher.thread.thread();
-        thread.unpark();
-        let Ok(pushed) = pusher.thread.join() else { return };
-        if let Some(failure) = pushed.failure {
-            let all = pushed.sent_count + pushed.failed_count;
-            let mut text = String::new();
-            let _ = write!(text, "warning: cannot write metrics to '{}': {failure}", pusher.url);
-            let _ = write!(text, " ({} of {all} messages were lost)", pushed.failed_count);
-            ui.note(&text);
+        for pusher in &self.pushers {
+            pusher.is_over.store(true, Ordering::Relaxed);
+            let thread: &Thread = pusher.thread.thread();
+            thread.unpark();
+        }
+        for pusher in self.pushers {
+            let Ok(pushed) = pusher.thread.join() else { continue };
+            if let Some(failure) = pushed.failure {
+                let all = pushed.sent_count + pushed.failed_count;
+                let mut text = String::new();
+                let _ = write!(text, "warning: cannot push metrics to '{}': {failure}", pusher.url);
+                let _ = write!(text, " ({} of {all} messages were lost)", pushed.failed_count);
+                ui.note(&text);
+            }
         }
     }
 }
 
 impl Pusher {
-    fn start(url: &str, meter: &SharedMeter) -> anyhow::Result<Pusher> {
-        let writer = RemoteWriter::new(url)?;
+    fn start(url: &str, protocol: PushProtocol, meter: &SharedMeter) -> anyhow::Result<Pusher> {
+        let pushing = Pushing {
+            writer: MetricsPusher::new(url, protocol)?,
+            protocol,
+            labels: labels(protocol),
+            began: clock::wall(),
+            pushed: Pushed::default(),
+        };
         let meter = Arc::clone(meter);
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let labels = [("job", "sysdyno".to_owned()), ("instance", host)]
-            .map(|(name, value)| MetricLabel { name, value });
         let thread = std::thread::Builder::new()
             .name("push".into())
-            .spawn(move || push(&writer, &labels, &meter, &over))
-            .context("cannot start a thread for --remote-write")?;
+            .spawn(move || pushing.until(&meter, &over))
+            .context("cannot start a thread that pushes metrics")?;
         Ok(Pusher { url: url.to_owned(), is_over, thread })
     }
 }
 
-fn push(writer: &RemoteWriter, labels: &[MetricLabel], meter: &SharedMeter, over: &AtomicBool) -> Pushed {
-    let mut pushed = Pushed::default();
-    let mut send = |families: &[MetricFamily], at: WallNs, state| match writer
-        .send(remote_write::render(families, labels, at, state))
-    {
-        Ok(()) => pushed.sent_count += 1,
-        Err(error) => {
-            pushed.failed_count += 1;
-            pushed.failure = Some(error);
-        }
+/// Who the series are of; Prometheus calls `service.name` the job, and the id of the instance the instance.
+fn labels(protocol: PushProtocol) -> Vec<MetricLabel> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let [job, instance] = match protocol {
+        PushProtocol::RemoteWrite => ["job", "instance"],
+        PushProtocol::Otlp => ["service.name", "service.instance.id"],
     };
-    loop {
-        let is_over = over.load(Ordering::Relaxed);
-        let (families, now) = (locked(meter).families(), clock::wall());
-        send(&families, now, SeriesState::Living);
-        if is_over {
-            send(&families, WallNs(now.0 + 1_000_000), SeriesState::Ended);
-            return pushed;
+    [(job, "sysdyno".to_owned()), (instance, host)].map(|(name, value)| MetricLabel { name, value }).into()
+}
+
+/// What a thread that pushes works with.
+struct Pushing {
+    writer: MetricsPusher,
+    protocol: PushProtocol,
+    labels: Vec<MetricLabel>,
+    began: WallNs,
+    pushed: Pushed,
+}
+
+impl Pushing {
+    /// Pushes until it is over, then the last values, and the end of the series.
+    fn until(mut self, meter: &SharedMeter, over: &AtomicBool) -> Pushed {
+        loop {
+            let is_over = over.load(Ordering::Relaxed);
+            let (families, now) = (locked(meter).families(), clock::wall());
+            self.send(&families, now, SeriesState::Living);
+            if is_over {
+                self.send(&families, WallNs(now.0 + 1_000_000), SeriesState::Ended);
+                return self.pushed;
+            }
+            std::thread::park_timeout(PUSH_INTERVAL);
         }
-        std::thread::park_timeout(PUSH_INTERVAL);
+    }
+
+    fn send(&mut self, families: &[MetricFamily], at: WallNs, state: SeriesState) {
+        let message = match self.protocol {
+            PushProtocol::RemoteWrite => remote_write::render(families, &self.labels, at, state),
+            PushProtocol::Otlp => {
+                let source = OtlpSource { resource: &self.labels, began: self.began, at };
+                otlp::render(families, source, state)
+            }
+        };
+        match self.writer.send(message) {
+            Ok(()) => self.pushed.sent_count += 1,
+            Err(error) => {
+                self.pushed.failed_count += 1;
+                self.pushed.failure = Some(error);
+            }
+        }
     }
 }
 
