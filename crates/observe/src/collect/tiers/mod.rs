@@ -27,7 +27,7 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 }
 
 /// Of the time between two censuses, and of that between two searches once a tier is known, at most this part is spent on one.
-const MAX_PART: u64 = 400;
+const MAX_PART: u64 = 500;
 
 /// Between two searches while no tier is known, about: each takes some milliseconds, in which it may disturb a server that needs
 /// the CPU. Unit: nanoseconds.
