@@ -55,8 +55,15 @@ export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "
   if (scale === "ratio" && point >= FACTOR_MIN) return factorText("×", [point, low, high]);
   if (scale === "ratio" && point > 0 && point <= 1 / FACTOR_MIN) return factorText("÷", [1 / point, 1 / high, 1 / low]);
   const sized = (value: number) => (scale === "ratio" ? (value - 1) * 100 : value * 100);
-  const [size, one, other] = inSteps([sized(point), sized(low), sized(high)], signedStep);
+  const coarsest = scale === "ratio" ? coarsestOfChange(sized(low)) : Infinity;
+  const [size, one, other] = inSteps([sized(point), sized(low), sized(high)], coarsest, signedStep);
   return `${size}${scale === "ratio" ? "%" : " pp"} [${one}, ${other}]`;
+}
+
+/** The largest step in which a change that leaves something is not rounded to one that leaves nothing, in per cent. */
+function coarsestOfChange(low: number): number {
+  const left = 100 + low;
+  return left > 0 ? 10 ** Math.floor(Math.log10(left)) : Infinity;
 }
 
 /** Ends that lie this far apart share no digits: each has two of its own. */
@@ -66,7 +73,7 @@ const FAR_APART = 10;
 function factorText(sign: "×" | "÷", values: [number, number, number]): string {
   const [point, low, high] = values;
   if (low >= 1 && high <= FAR_APART * low) {
-    const [factor, one, other] = inSteps(values, stepped);
+    const [factor, one, other] = inSteps(values, Infinity, stepped);
     return `${sign} ${factor} [${one}, ${other}]`;
   }
   const opposite = sign === "×" ? "÷" : "×";
@@ -78,11 +85,11 @@ function factorText(sign: "×" | "÷", values: [number, number, number]): string
 }
 
 /** A value and the ends of its interval, with as many digits as the interval supports. */
-function inSteps(values: [number, number, number], text: (value: number, step: number) => string): string[] {
+function inSteps(values: [number, number, number], coarsest: number, text: (value: number, step: number) => string): string[] {
   const [point, low, high] = values;
   const half = Math.abs(high - low) / 2;
   const width = half > 0 && Number.isFinite(half) ? half : Math.abs(point) / 10;
-  const step = width > 0 ? Math.max(10 ** Math.round(Math.log10(width / 10)), 1e-3) : 0.1;
+  const step = width > 0 ? Math.max(Math.min(10 ** Math.round(Math.log10(width / 10)), coarsest), 1e-3) : 0.1;
   return values.map((value) => (Number.isFinite(value) ? text(value, step) : MISSING));
 }
 

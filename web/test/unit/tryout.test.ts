@@ -94,6 +94,8 @@ test("effects, margins and values are written as on the terminal", () => {
   check("ratio", [0.5, 0.5, 0.5], "−50% [−50, −50]");
   check("ratio", [1, 1, 1], "0.0% [0.0, 0.0]");
   check("ratio", [0, 1.1, Infinity], "+10.0% [−100.0, –]");
+  check("ratio", [0.36, 1.62, 7.34], "+60% [−60, +630]");
+  check("ratio", [0.03, 1.6, 7.34], "+60% [−97, +634]");
   check("difference", [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
   assert.deepEqual([marginText(0.03, "ratio"), marginText(0.0005, "difference")], ["3%", "0.05 pp"]);
   assert.deepEqual(

@@ -16,8 +16,16 @@ pub fn effect(effect: &Effect) -> String {
         EffectScale::Ratio => (values.map(|value| (value - 1.0) * 100.0), "%"),
         EffectScale::Difference => (values.map(|value| value * 100.0), " pp"),
     };
-    let [point, low, high] = in_steps(values, signed);
+    let coarsest =
+        if effect.scale == EffectScale::Ratio { coarsest_of_change(values[1]) } else { f64::INFINITY };
+    let [point, low, high] = in_steps(values, coarsest, signed);
     format!("{point}{unit} [{low}, {high}]")
+}
+
+/// The largest step in which a change that leaves something is not rounded to one that leaves nothing. Unit: per cent.
+fn coarsest_of_change(low: f64) -> f64 {
+    let left = 100.0 + low;
+    if left > 0.0 { 10f64.powf(left.log10().floor()) } else { f64::INFINITY }
 }
 
 /// Ends that lie this far apart share no digits: each has two of its own. Unit: ratio.
@@ -26,7 +34,7 @@ const FAR_APART: f64 = 10.0;
 /// A factor with its interval; an end below 1 says the opposite, with the sign for that: `÷ 12 [× 4.3, ÷ 18,000]`.
 fn written_factor(Factor { sign, point, low, high }: &Factor) -> String {
     if *low >= 1.0 && *high <= FAR_APART * low {
-        let [point, low, high] = in_steps([*point, *low, *high], stepped);
+        let [point, low, high] = in_steps([*point, *low, *high], f64::INFINITY, stepped);
         return format!("{sign} {point} [{low}, {high}]");
     }
     let opposite = if *sign == '×' { '÷' } else { '×' };
@@ -38,11 +46,12 @@ fn written_factor(Factor { sign, point, low, high }: &Factor) -> String {
 }
 
 /// A value and the ends of its interval, with as many digits as the interval supports.
-fn in_steps(values: [f64; 3], text: fn(f64, f64) -> String) -> [String; 3] {
+fn in_steps(values: [f64; 3], coarsest: f64, text: fn(f64, f64) -> String) -> [String; 3] {
     let [point, low, high] = values;
     let half = (high - low).abs() / 2.0;
     let width = if half > 0.0 && half.is_finite() { half } else { point.abs() / 10.0 };
-    let step = if width > 0.0 { 10f64.powf((width / 10.0).log10().round()).max(1e-3) } else { 0.1 };
+    let step =
+        if width > 0.0 { 10f64.powf((width / 10.0).log10().round()).min(coarsest).max(1e-3) } else { 0.1 };
     values.map(|value| if value.is_finite() { text(value, step) } else { MISSING.to_owned() })
 }
 
@@ -78,6 +87,8 @@ mod tests {
         check(EffectScale::Ratio, [0.5, 0.5, 0.5], "−50% [−50, −50]");
         check(EffectScale::Ratio, [1.0, 1.0, 1.0], "0.0% [0.0, 0.0]");
         check(EffectScale::Ratio, [0.0, 1.1, f64::INFINITY], "+10.0% [−100.0, –]");
+        check(EffectScale::Ratio, [0.36, 1.62, 7.34], "+60% [−60, +630]");
+        check(EffectScale::Ratio, [0.03, 1.6, 7.34], "+60% [−97, +634]");
         check(EffectScale::Difference, [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
         assert_eq!(margin(0.03, EffectScale::Ratio), "3%");
         assert_eq!(margin(0.0005, EffectScale::Difference), "0.05 pp");
