@@ -19,6 +19,12 @@ const PERIOD_US: u64 = 100_000;
 /// Shortest CPU time per period that the kernel takes. Unit: microseconds.
 const MIN_QUOTA_US: u64 = 1_000;
 
+/// More memory than any host has. Unit: MiB.
+const MAX_MEMORY_MIB: u64 = 1 << 30;
+
+/// The most processes that the kernel has, `PID_MAX_LIMIT`.
+const MAX_PIDS: u64 = 1 << 22;
+
 /// The file of a group that has its processes, and what adds the process that writes it.
 const MEMBERS: &str = "cgroup.procs";
 const SELF: &str = "0";
@@ -48,17 +54,22 @@ impl ServiceLimits {
         *self == ServiceLimits::default()
     }
 
-    /// What cannot be a limit, if something of it is not, as a phrase.
-    pub(super) fn problem(&self) -> Option<String> {
+    /// The same, if each can be a limit.
+    ///
+    /// # Errors
+    /// What cannot, as a phrase.
+    pub(super) fn checked(self) -> Result<ServiceLimits, String> {
         let least_cpus = MIN_QUOTA_US as f64 / PERIOD_US as f64;
         if self.cpus.is_some_and(|cpus| !(least_cpus..=4096.0).contains(&cpus)) {
-            return Some(format!("'cpus' takes {least_cpus} to 4096"));
+            return Err(format!("'cpus' takes {least_cpus} to 4096"));
         }
-        if self.memory_mib.is_some_and(|mib| !(1..=1 << 30).contains(&mib)) {
-            return Some("'memory_mib' takes 1 or more".to_owned());
+        if self.memory_mib.is_some_and(|mib| !(1..=MAX_MEMORY_MIB).contains(&mib)) {
+            return Err(format!("'memory_mib' takes 1 to {MAX_MEMORY_MIB}"));
         }
-        let is_wrong = self.pids.is_some_and(|pids| !(1..=1 << 22).contains(&pids));
-        is_wrong.then(|| "'pids' takes 1 to 4194304".to_owned())
+        if self.pids.is_some_and(|pids| !(1..=MAX_PIDS).contains(&pids)) {
+            return Err(format!("'pids' takes 1 to {MAX_PIDS}"));
+        }
+        Ok(self)
     }
 
     /// The groups that these limits take below `root`.
@@ -278,14 +289,14 @@ mod tests {
 
     #[test]
     fn what_can_be_no_limit_is_refused() {
-        assert_eq!(limits().problem(), None);
+        assert_eq!(limits().checked(), Ok(limits()));
         for wrong in [
             ServiceLimits { cpus: Some(0.001), ..ServiceLimits::default() },
             ServiceLimits { cpus: Some(f64::NAN), ..ServiceLimits::default() },
             ServiceLimits { memory_mib: Some(0), ..ServiceLimits::default() },
             ServiceLimits { pids: Some(0), ..ServiceLimits::default() },
         ] {
-            assert!(wrong.problem().is_some(), "{wrong:?}");
+            assert!(wrong.clone().checked().is_err(), "{wrong:?}");
         }
     }
 

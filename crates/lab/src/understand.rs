@@ -1,6 +1,7 @@
 //! Turns a lab file into a plan: checks every name, address, and parameter, and reports errors with their place in the file.
 
 use super::file::{DataFile, HostFile, LabFile, MAX_COUNT, ServiceEntry};
+use super::limits::ServiceLimits;
 use super::plan::{Data, FileContent, LabPlan, LabService, wrong_name};
 use super::problem::FileProblem;
 use super::recipe::{self, AtMost, HealthCheck, Recipe};
@@ -129,11 +130,6 @@ fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService,
     if let Some(health) = &file.health {
         check_health(health)?;
     }
-    if let Some((limits, problem)) =
-        file.limits.as_ref().and_then(|typed| Some((typed, typed.get_ref().problem()?)))
-    {
-        return Err(FileProblem::with(limits, problem));
-    }
     Ok(LabService {
         name: file.name.get_ref().clone(),
         host: file.host.get_ref().clone(),
@@ -142,7 +138,9 @@ fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService,
         cpus: file.cpus.as_ref().map_or(Ok(Vec::new()), |typed| {
             cpus(typed.get_ref()).map_err(|cause| FileProblem::with(typed, cause))
         })?,
-        limits: file.limits.as_ref().map(|typed| typed.get_ref().clone()).unwrap_or_default(),
+        limits: file.limits.as_ref().map_or(Ok(ServiceLimits::default()), |typed| {
+            typed.get_ref().clone().checked().map_err(|cause| FileProblem::with(typed, cause))
+        })?,
         with,
         files: file.files.iter().map(data).collect::<Result<_, _>>()?,
         health: file.health.as_ref().map(|health| health.get_ref().clone()),

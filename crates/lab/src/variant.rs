@@ -188,12 +188,8 @@ fn apply(plan: &LabPlan, service: &LabService, change: &ServiceChange) -> Result
         return Ok(service);
     }
     if change.key == LIMITS {
-        let limits: ServiceLimits =
-            serde_json::from_value(change.value.clone()).map_err(|error| error.to_string())?;
-        if let Some(problem) = limits.problem() {
-            return Err(problem);
-        }
-        service.limits = limits;
+        let limits = serde_json::from_value::<ServiceLimits>(change.value.clone());
+        service.limits = limits.map_err(|error| error.to_string())?.checked()?;
         return Ok(service);
     }
     if change.key == ON {
