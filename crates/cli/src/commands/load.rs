@@ -53,14 +53,15 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let profile = args.profile.then(|| load_profile(&plan, &draft.draft.servers)).transpose()?;
-    ui.note(&format!("sending {}", forecast::load(&plan)));
-    if profile.is_some() {
-        ui.note("afterwards, the same load once more for a profile, at most 10 s");
-    }
+    let forecast = forecast::load(&plan);
     let BaseDraft { target, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
     let live = LiveOutput::start(&args.live, ui)?.with_lines(form == OutputForm::Jsonl);
+    ui.note(&format!("sending {forecast}"));
+    if profile.is_some() {
+        ui.note("afterwards, the same load once more for a profile, at most 10 s");
+    }
     let live = RefCell::new(live);
     let session = Session {
         kind: RunKind::Load,

@@ -190,12 +190,10 @@ impl Watcher for Console {
         let forecast = forecast(plan, settled.trial, SpanNs(0));
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());
-        let mut text = format!(
-            "trials {rate}with a warm-up of {}: expect a verdict in {} to {}",
-            settled.warmup,
-            span(forecast.shortest),
-            span(forecast.longest)
-        );
+        let (shortest, longest) = (span(forecast.shortest), span(forecast.longest));
+        let expected = if shortest == longest { longest } else { format!("{shortest} to {longest}") };
+        let mut text =
+            format!("trials {rate}with a warm-up of {}: expect a verdict in {expected}", settled.warmup);
         if forecast.is_budget_short {
             text.push_str(
                 "\nwarning: the budget is too short for a verdict\nhint: raise --budget, or \
