@@ -37,7 +37,7 @@ fn main() -> Result<(), Failure> {
     }
     let watched = arguments.next_if(|first| first.parse::<usize>().is_err()).unwrap_or_default();
     let threads = watched.strip_prefix("--threads=").map(str::parse::<usize>).transpose()?;
-    let samples: u32 = arguments.next().map_or(Ok(200), |text| text.parse())?;
+    let samples: u32 = arguments.next().map_or(Ok(600), |text| text.parse())?;
     let period = Duration::from_millis(arguments.next().map_or(Ok(100), |text| text.parse())?);
     let server = threads.map(LoadedServer::start).transpose()?;
     let endpoint = match &server {

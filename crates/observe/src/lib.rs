@@ -10,7 +10,7 @@
 //!   reason in the column, never zero;
 //! - every row carries the window in which it was read, on `CLOCK_MONOTONIC` ([`clock`]);
 //! - reading is cheap: files stay open, one buffer is reused, and what costs much is read less often
-//!   (at most 0.4% of one core at 10 Hz, and as much again for tiers and their threads; `examples/sampler_cost.rs` measures it).
+//!   (at most 0.35% of one core at 10 Hz, and 0.3% for tiers and their threads; `examples/sampler_cost.rs` measures it).
 //!
 //! The columns are specified in `docs/reference/formats/series.md`.
 

@@ -12,7 +12,7 @@
 use super::seat::Seat;
 
 /// What sampling may take of one core. Tiers, threads, and requests are watched beside it: all together stay below one percent.
-const BUDGET_RATIO: f64 = 0.004;
+const BUDGET_RATIO: f64 = 0.0035;
 
 /// Samples after which the estimate is corrected by what they did cost. Many, since what else the host does in a second
 /// may double the cost of a few.
@@ -116,7 +116,7 @@ mod tests {
     use crate::collect::{COLLECTORS, CollectorPace};
 
     const PERIOD_NS: u64 = 100_000_000;
-    const BUDGET_NS: u64 = 400_000;
+    const BUDGET_NS: u64 = 350_000;
 
     /// Two seats whose readings cost this much; the collectors are never read.
     fn seats(costs_ns: [f64; 2]) -> Vec<Seat> {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_dearest_is_read_less_often() {
-        let mut seats = seats([1_000_000.0, 100_000.0]);
+        let mut seats = seats([900_000.0, 100_000.0]);
         Budget::new(PERIOD_NS).settle(&mut seats, 0);
         assert_eq!(strides(&seats), [4, 1]);
     }
@@ -140,7 +140,7 @@ mod tests {
         let collector = COLLECTORS.first().expect("there are some").1;
         let foremost = |cost_ns| Seat::with_cost(CollectorPace::Foremost, collector(), cost_ns);
         let mut seats = seats([200_000.0, 100_000.0]);
-        seats.push(foremost(280_000.0));
+        seats.push(foremost(240_000.0));
         Budget::new(PERIOD_NS).settle(&mut seats, 0);
         assert_eq!(strides(&seats), [4, 2, 1]);
         seats.push(foremost(10_000_000.0));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_fits_is_not_touched_and_what_cannot_fit_ends() {
-        let mut fitting = seats([300_000.0, 90_000.0]);
+        let mut fitting = seats([250_000.0, 90_000.0]);
         Budget::new(PERIOD_NS).settle(&mut fitting, 0);
         assert_eq!(strides(&fitting), [1, 1]);
         let mut hopeless = seats([1e12, 1e12]);
@@ -160,20 +160,20 @@ mod tests {
 
     #[test]
     fn what_was_slowed_down_in_a_busy_time_comes_back_and_what_is_too_dear_waits_longer() {
-        let mut seats = seats([200_000.0, 100_000.0]);
+        let mut seats = seats([175_000.0, 85_000.0]);
         let mut budget = Budget::new(PERIOD_NS);
         (0..FIRST_SAMPLES).for_each(|_| budget.settle(&mut seats, 0));
         let mut window =
             |seats: &mut [Seat], cost_ns| (0..WINDOW_SAMPLES).for_each(|_| budget.settle(seats, cost_ns));
         window(&mut seats, BUDGET_NS + 50_000);
         assert_eq!(strides(&seats), [2, 1], "slowed down");
-        (0..2).for_each(|_| window(&mut seats, 200_000));
+        (0..2).for_each(|_| window(&mut seats, 150_000));
         assert_eq!(strides(&seats), [1, 1], "after a rest of one window it is back");
         window(&mut seats, BUDGET_NS + 50_000);
         assert_eq!(strides(&seats), [2, 1]);
-        (0..2).for_each(|_| window(&mut seats, 200_000));
+        (0..2).for_each(|_| window(&mut seats, 150_000));
         assert_eq!(strides(&seats), [2, 1], "the second rest is longer");
-        window(&mut seats, 200_000);
+        window(&mut seats, 150_000);
         assert_eq!(strides(&seats), [1, 1]);
     }
 

@@ -16,7 +16,7 @@ use super::program::{Sums, Words};
 use sysdyno_record::units::MonoNs;
 
 /// Messages that are watched, at least, before some are left out. Unit: messages per second.
-const ENOUGH_PER_SECOND: f64 = 4_000.0;
+const ENOUGH_PER_SECOND: f64 = 2_500.0;
 
 /// One of so many messages is watched, at most.
 const MAX_PART: u32 = 256;
@@ -235,7 +235,7 @@ mod tests {
         let mut kernel = Kernel::default();
         assert_eq!(kernel.sampling.due(kernel.now), WatchDue::Attaching([0, MIN_TURN_SHIFT, GENERATION]));
         for _ in 0..3 {
-            assert_eq!(kernel.read_at(2_000, MS / 4), SumsRead { times: 1.0, then: Then::Nothing });
+            assert_eq!(kernel.read_at(1_000, MS / 4), SumsRead { times: 1.0, then: Then::Nothing });
         }
         assert_eq!(kernel.now.0, 1_500 * MS);
     }
@@ -245,8 +245,8 @@ mod tests {
         let mut kernel = Kernel::default();
         let mut next = |requests_hz| kernel.read_at(requests_hz, MS / 2).then;
         assert_eq!(next(1_000), Then::Nothing, "2,000 messages");
-        assert!(matches!(next(8_000), Then::Telling([3, ..])), "16,000");
-        assert_eq!(next(5_000), Then::Nothing, "half of it is left as it is");
+        assert!(matches!(next(5_000), Then::Telling([3, ..])), "10,000");
+        assert_eq!(next(3_000), Then::Nothing, "little less is left as it is");
         assert!(matches!(next(1_000), Then::Telling([0, ..])));
     }
 
@@ -260,10 +260,10 @@ mod tests {
         let begin = kernel.now;
         assert_eq!(kernel.read_at(100_000, MS / 4), read);
         assert_eq!(kernel.now.0 - begin.0, 800 * MS);
-        assert_eq!((kernel.sampling.share, kernel.sampling.of_time), (8, 8), "200,000 messages");
+        assert_eq!((kernel.sampling.share, kernel.sampling.of_time), (16, 8), "200,000 messages");
         let then = kernel.read_at(100_000, 10 * MS).then;
         assert!(
-            matches!(then, Then::Telling([63, shift, _]) if shift > 6),
+            matches!(then, Then::Telling([127, shift, _]) if shift > 6),
             "requests are too long for that: {then:?}"
         );
         assert!(matches!(kernel.read_at(10, MS).then, Then::Telling([0, ..])));

@@ -26,8 +26,11 @@ pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(TierCollector::default())
 }
 
-/// Of the time between two censuses, and of that between two searches once a tier is known, at most this part is spent on one.
-const MAX_PART: u64 = 500;
+/// Of the time between two censuses, at most this part is spent on one.
+const MAX_CENSUS_PART: u64 = 500;
+
+/// Of the time between two searches once a tier is known, at most this part is spent on one.
+const MAX_SEARCH_PART: u64 = 1000;
 
 /// Between two searches while no tier is known, about: each takes some milliseconds, in which it may disturb a server that needs
 /// the CPU. Unit: nanoseconds.
@@ -201,7 +204,7 @@ impl Collector for TierCollector {
         let asked_count = pass.scene.entrances.asked.len();
         let is_search = begin >= self.next_search || asked_count > self.asked_count;
         self.read_now(pass.scene, is_search, pass.buffer);
-        let interval_ns = self.census_cpu_ns.saturating_mul(MAX_PART);
+        let interval_ns = self.census_cpu_ns.saturating_mul(MAX_CENSUS_PART);
         // From when it was due: samples come at a fixed period, and an interval that is always rounded up to whole ones would
         // meet something that happens once a second always, or never.
         let due = self.next_pass.max(MonoNs(begin.0.saturating_sub(interval_ns)));
@@ -214,9 +217,9 @@ impl Collector for TierCollector {
             (self.searches_count, self.asked_count) = (self.searches_count + 1, asked_count);
             let interval_ns = match self.searches_count <= FIRST_SEARCHES {
                 true => FIRST_SEARCH_INTERVAL_NS,
-                false if self.search.has_tiers() => spent_ns.saturating_mul(MAX_PART),
+                false if self.search.has_tiers() => spent_ns.saturating_mul(MAX_SEARCH_PART),
                 false if pass.scene.entrances.is_watched => WATCHED_SEARCH_INTERVAL_NS,
-                false => SEARCH_INTERVAL_NS.max(spent_ns.saturating_mul(MAX_PART)),
+                false => SEARCH_INTERVAL_NS.max(spent_ns.saturating_mul(MAX_SEARCH_PART)),
             };
             self.next_search = clock::about(begin, interval_ns);
         }
