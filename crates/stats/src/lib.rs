@@ -6,6 +6,7 @@
 //! support an answer: too few values, a value that is not finite, no variance where some is needed. It never returns an
 //! infinity, NaN, or a zero that means "unknown".
 
+pub mod block_model;
 pub mod censored;
 pub mod change_point;
 pub mod dependence;

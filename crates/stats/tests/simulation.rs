@@ -6,6 +6,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use sysdyno_stats::block_model::{BlockModel, Cell};
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::signed_rank::hodges_lehmann;
 use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
@@ -358,4 +359,95 @@ fn no_interval_is_better_than_a_wrong_one() {
         assert!(found.naive_wrong.ratio() > 0.5, "{memory} {ratio}: {}", found.naive_wrong.ratio());
     }
     coverage(45, 10, 0.8, 0.5).wrong.is_at_most(0.11);
+}
+
+/// A matrix of variants and blocks without any effect: blocks differ by ten times what cells scatter.
+struct Matrix<'a> {
+    deviations: &'a [f64],
+    blocks: u32,
+    /// Share of the cells that are missing.
+    missing: f64,
+    is_spiky: bool,
+    /// Whether every second block has ten times the error, and says so.
+    has_errors: bool,
+}
+
+impl Matrix<'_> {
+    fn model(&self, random: &mut Random) -> Option<BlockModel> {
+        let mut cells = Vec::new();
+        for block in 0..self.blocks {
+            let level = 10.0 * random.normal();
+            for (variant, deviation) in self.deviations.iter().enumerate() {
+                let error = if !self.has_errors {
+                    0.0
+                } else if (variant + block as usize).is_multiple_of(2) {
+                    3.0
+                } else {
+                    0.3
+                };
+                let spike = if random.uniform() < 0.15 { 6.0 * random.exponential() - 6.0 } else { 0.0 };
+                let scatter = random.normal() + if self.is_spiky { spike } else { 0.0 };
+                let value = level + deviation * scatter + error * random.normal();
+                if random.uniform() >= self.missing {
+                    cells.push(Cell { variant, block, value, error });
+                }
+            }
+        }
+        BlockModel::fit(&cells)
+    }
+
+    /// How often all differences from the first variant are within their intervals.
+    fn covered(&self, seed: u64) -> Rate {
+        Rate::of(400, seed, |random| {
+            let is_within =
+                |model: BlockModel| model.against(0, 0.95).iter().all(|found| found.difference.contains(0.0));
+            self.model(random).is_none_or(is_within)
+        })
+    }
+}
+
+const PLAIN: Matrix<'static> =
+    Matrix { deviations: &[1.0; 4], blocks: 3, missing: 0.0, is_spiky: false, has_errors: false };
+
+#[test]
+fn intervals_of_a_block_model_hold_together() {
+    for (count, blocks) in [(2, 3), (3, 2), (4, 2), (6, 2), (4, 3), (8, 3), (4, 8)] {
+        let covered = Matrix { deviations: &[1.0; 8][..count], blocks, ..PLAIN }.covered(u64::from(blocks));
+        covered.is_about(0.95);
+    }
+}
+
+#[test]
+fn intervals_of_a_block_model_hold_with_missing_cells_spikes_and_errors_of_cells() {
+    Matrix { missing: 0.2, blocks: 4, ..PLAIN }.covered(1).is_at_least(0.94);
+    Matrix { is_spiky: true, ..PLAIN }.covered(2).is_at_least(0.95);
+    Matrix { has_errors: true, blocks: 4, ..PLAIN }.covered(3).is_at_least(0.92);
+}
+
+#[test]
+fn a_variant_that_scatters_ten_times_as_much_does_not_make_intervals_too_narrow() {
+    for (seed, deviations) in [[1.0, 1.0, 1.0, 10.0], [10.0, 1.0, 1.0, 1.0]].iter().enumerate() {
+        Matrix { deviations, ..PLAIN }.covered(seed as u64).is_at_least(0.92);
+        Matrix { deviations, blocks: 6, ..PLAIN }.covered(seed as u64).is_at_least(0.94);
+    }
+}
+
+#[test]
+fn the_best_of_a_block_model_is_rarely_left_out_and_two_blocks_tell_it_from_others() {
+    let best = |effect: f64| {
+        move |random: &mut Random| {
+            let cells = (0..2).flat_map(|block| (0..4).map(move |variant| (variant, block)));
+            let cells: Vec<Cell> = cells
+                .map(|(variant, block)| {
+                    let level = if variant == 2 { effect } else { 0.0 };
+                    Cell::new(variant, block, level + 10.0 * f64::from(block) + random.normal())
+                })
+                .collect();
+            BlockModel::fit(&cells).map(|model| model.perhaps_best(1.0, 0.95)).unwrap_or_default()
+        }
+    };
+    let without = best(0.0);
+    Rate::of(400, 5, |random| without(random).contains(&2)).is_at_least(0.95);
+    let with = best(30.0);
+    Rate::of(400, 6, |random| with(random) == [2]).is_at_least(0.95);
 }

@@ -69,6 +69,19 @@ pub fn beta_cdf(value: f64, shapes: [f64; 2]) -> f64 {
     beta_tails(Point { x: value, rest: 1.0 - value }, shapes).lower
 }
 
+/// The probability that a variable of Fisher's F distribution is above `value`.
+///
+/// Panics: a number of degrees of freedom is not positive.
+pub fn f_p_upper(value: f64, [above, below]: [f64; 2]) -> f64 {
+    assert!(above > 0.0 && below > 0.0, "degrees of freedom are positive");
+    let scaled = above * value.max(0.0);
+    if scaled.is_infinite() {
+        return 0.0;
+    }
+    let point = Point { x: scaled / (scaled + below), rest: below / (scaled + below) };
+    beta_tails(point, [above / 2.0, below / 2.0]).upper
+}
+
 /// What the search for a quantile needs of a distribution.
 trait Distribution {
     fn tails(&self, value: f64) -> Tails;
