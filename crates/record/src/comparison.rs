@@ -250,6 +250,9 @@ pub enum EffectMethod {
     Welch,
     /// Hodges–Lehmann shift of logarithms over runs, with the interval of the rank-sum test.
     RankShift,
+    /// Differences of logarithms within the blocks of an experiment, in one model of all its variants, with intervals that hold
+    /// together for all of them.
+    Blocks,
 }
 
 /// A metric of a side against that of the first.
@@ -261,7 +264,8 @@ pub struct MetricEffect {
     pub effect: Option<Effect>,
     /// Where its interval comes from; `None`: there is none.
     pub method: Option<EffectMethod>,
-    /// Probability of such a difference between runs that do not differ, adjusted for the number of sides (Holm).
+    /// Probability of such a difference between runs that do not differ, adjusted for the number of sides: by Holm's
+    /// method, in blocks by Dunnett's.
     pub p: Option<f64>,
     /// The word.
     pub verdict: ComparisonVerdict,

@@ -107,7 +107,8 @@ pub(crate) fn all_within(sides: Sides, bound: f64, shares: &[f64], freedom: f64)
 ///
 /// The metrics of an experiment have the same bounds, so they are kept.
 pub(crate) fn critical(sides: Sides, (count, share): (usize, f64), freedom: f64, level: f64) -> f64 {
-    let key = (sides, count, [share, freedom, level].map(f64::to_bits));
+    let bits: Bits = [share, freedom, level].map(f64::to_bits);
+    let key = (sides, count, bits);
     let known = CRITICAL.with_borrow(|known| known.get(&key).copied());
     known.unwrap_or_else(|| {
         let bound = search(sides, &vec![share; count], freedom, level);
@@ -124,8 +125,11 @@ pub(crate) fn critical(sides: Sides, (count, share): (usize, f64), freedom: f64,
 /// Bounds that are kept, at most.
 const CRITICAL_MAX: usize = 1_000;
 
+/// Share, degrees of freedom, and level, bit by bit.
+type Bits = [u64; 3];
+
 thread_local! {
-    static CRITICAL: RefCell<BTreeMap<(Sides, usize, [u64; 3]), f64>> = const { RefCell::new(BTreeMap::new()) };
+    static CRITICAL: RefCell<BTreeMap<(Sides, usize, Bits), f64>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 fn search(sides: Sides, shares: &[f64], freedom: f64, level: f64) -> f64 {

@@ -46,7 +46,7 @@ export interface SideValues {
   missing: string | null;
 }
 
-export type EffectMethod = "assumed_deviation" | "welch" | "rank_shift";
+export type EffectMethod = "assumed_deviation" | "welch" | "rank_shift" | "blocks";
 
 export interface MetricComparison {
   metric: string;

@@ -41,12 +41,13 @@ pub(super) struct Found {
     runs_count: u32,
 }
 
+/// A difference of logarithms with the intervals that words follow from.
 #[derive(Clone, Copy, Debug)]
-struct Difference {
-    wide: Estimate,
-    narrow: Estimate,
-    p: f64,
-    method: EffectMethod,
+pub(super) struct Difference {
+    pub(super) wide: Estimate,
+    pub(super) narrow: Estimate,
+    pub(super) p: f64,
+    pub(super) method: EffectMethod,
 }
 
 impl Found {
@@ -66,6 +67,19 @@ impl Found {
             narrow: Some([narrow.low.exp(), narrow.high.exp()]),
             pairs_count: self.runs_count,
         })
+    }
+
+    /// A difference with the word that follows from its intervals, for this direction and this smallest effect that matters.
+    pub(super) fn judged(
+        difference: Difference,
+        (better, margin_ratio): (Better, f64),
+        runs_count: u32,
+    ) -> Found {
+        let (word, intervals) = word(&difference, better, margin_ratio);
+        let qualifier = log_margin(margin_ratio).and_then(|margin| qualify(word, &intervals, margin));
+        let verdict =
+            ComparisonVerdict { word, qualifier, is_outlier_sensitive: false, capped_by: Vec::new() };
+        Found { difference: Some(difference), verdict, runs_count }
     }
 
     pub(super) fn verdict(&self) -> ComparisonVerdict {
@@ -108,24 +122,19 @@ pub(super) fn effect(
     let Some(difference) = found else {
         return nothing("all runs of a side are identical, so there is no interval".to_owned());
     };
-    let is_outlier_sensitive = difference.method == EffectMethod::RankShift
-        && by_means(&logs_x, &logs_y).is_some_and(|means| {
-            word(&means, metric.better, margin_ratio).0 != word(&difference, metric.better, margin_ratio).0
-        });
-    let (word, intervals) = word(&difference, metric.better, margin_ratio);
-    let qualifier = log_margin(margin_ratio).and_then(|margin| qualify(word, &intervals, margin));
-    let mut capped_by = Vec::new();
-    if matches!(word, Comparison::Better | Comparison::Worse) {
-        capped_by.push(NOT_INTERLEAVED.to_owned());
+    let mut judged = Found::judged(difference, (metric.better, margin_ratio), runs_count);
+    let word_of = |difference: &Difference| word(difference, metric.better, margin_ratio).0;
+    let verdict = &mut judged.verdict;
+    verdict.is_outlier_sensitive = difference.method == EffectMethod::RankShift
+        && by_means(&logs_x, &logs_y).is_some_and(|means| word_of(&means) != verdict.word);
+    if matches!(verdict.word, Comparison::Better | Comparison::Worse) {
+        verdict.capped_by.push(NOT_INTERLEAVED.to_owned());
     }
     if difference.method == EffectMethod::AssumedDeviation {
-        capped_by.push(format!("{SINGLE_RUNS} ({})", crate::format::percent(metric.deviation.value)));
+        let deviation = crate::format::percent(metric.deviation.value);
+        verdict.capped_by.push(format!("{SINGLE_RUNS} ({deviation})"));
     }
-    Found {
-        difference: Some(difference),
-        verdict: ComparisonVerdict { word, qualifier, is_outlier_sensitive, capped_by },
-        runs_count,
-    }
+    judged
 }
 
 /// The word, and the intervals signed so that positive is better.
@@ -187,13 +196,15 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
 }
 
 /// Standard error of the logarithm within the run; 0 where it is not known.
-fn within_deviation(run: &RunValue) -> f64 {
+pub(super) fn within_deviation(run: &RunValue) -> f64 {
     run.interval.map_or(0.0, |[low, high]| (high / low).ln() / (2.0 * normal_quantile(0.975)))
 }
 
-/// Adjusts a family of comparisons for their number: a word that only one of many supports is none.
+/// Adjusts a family of comparisons for their number: a word that only one of many supports is none. Those of blocks are
+/// adjusted.
 pub(super) fn adjust(effects: &mut [&mut MetricEffect]) {
-    let known: Vec<usize> = (0..effects.len()).filter(|index| effects[*index].p.is_some()).collect();
+    let is_open = |effect: &MetricEffect| effect.p.is_some() && effect.method != Some(EffectMethod::Blocks);
+    let known: Vec<usize> = (0..effects.len()).filter(|index| is_open(effects[*index])).collect();
     let p: Vec<f64> = known.iter().filter_map(|index| effects[*index].p).collect();
     for (index, adjusted) in known.iter().zip(holm(&p)) {
         let effect = &mut *effects[*index];

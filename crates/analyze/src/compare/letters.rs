@@ -1,16 +1,23 @@
 //! Letter groups: sides that share a letter cannot be told apart.
 //!
-//! All pairs are compared, their p adjusted by Holm's method, and letters given by insertion and absorption (H.-P.
+//! All pairs are compared, their p adjusted by Holm's method; in the blocks of an experiment, each side also with the best,
+//! by J. Hsu's multiple comparisons. Letters are given by insertion and absorption (H.-P.
 //! Piepho, *Journal of Computational and Graphical Statistics* 13, 2004): one group of all sides is split for each pair
 //! that differs, and groups within another are dropped. Sharing a letter is no proof that two are the same.
 
+use super::blocks::Blocks;
 use super::effect::{ALPHA, effect};
 use super::metric::{ComparedMetric, MeasuredSide};
 use std::collections::BTreeSet;
 use sysdyno_stats::multiplicity::holm;
 
 /// Letters by side; empty for sides without one, and no list at all with fewer than three to compare.
-pub(super) fn letters(measured: &[MeasuredSide], refused: &[bool], metric: &ComparedMetric) -> Vec<String> {
+pub(super) fn letters(
+    measured: &[MeasuredSide],
+    refused: &[bool],
+    metric: &ComparedMetric,
+    blocks: Option<&Blocks>,
+) -> Vec<String> {
     let is_usable = |side: &usize| {
         !refused[*side] && measured[*side].missing.is_none() && !measured[*side].runs.is_empty()
     };
@@ -27,12 +34,15 @@ pub(super) fn letters(measured: &[MeasuredSide], refused: &[bool], metric: &Comp
     let p: Vec<f64> = pairs
         .iter()
         .map(|[one, other]| {
-            effect(&measured[sides[*one]], &measured[sides[*other]], metric, metric.margin.value)
-                .p()
-                .unwrap_or(1.0)
+            let (one, other) = (sides[*one], sides[*other]);
+            let by_runs = || effect(&measured[one], &measured[other], metric, metric.margin.value).p();
+            blocks.and_then(|blocks| blocks.p(one, other)).or_else(by_runs).unwrap_or(1.0)
         })
         .collect();
-    let different = pairs.iter().zip(holm(&p)).filter(|(_, p)| *p < ALPHA).map(|(pair, _)| *pair);
+    let beaten = blocks.map_or_else(Vec::new, |blocks| blocks.beaten(metric.better));
+    let is_beaten = |[one, other]: &[usize; 2]| *one == 0 && beaten.contains(&sides[*other]);
+    let different =
+        pairs.iter().zip(holm(&p)).filter(|(pair, p)| *p < ALPHA || is_beaten(pair)).map(|(pair, _)| *pair);
     let groups = groups(sides.len(), different);
     let mut letters = vec![String::new(); measured.len()];
     for (letter, group) in ('a'..='z').zip(&groups) {

@@ -150,7 +150,7 @@ const fn of_work(
 }
 
 /// From the start of a command to its end.
-pub(super) static WORK_TIME: ComparedMetric = of_work("time", "time", ("ns", Better::Lower), 0.05);
+pub(crate) static WORK_TIME: ComparedMetric = of_work("time", "time", ("ns", Better::Lower), 0.05);
 /// Operations per second, where a service counts them.
 pub(super) static WORK_RATE: ComparedMetric = of_work("rate", "rate", ("hz", Better::Higher), 0.03);
 /// CPU time of the command for one of them.
@@ -193,21 +193,22 @@ impl<'a> Subject<'a> {
 pub(super) struct MeasuredSide {
     /// One value per run that has it.
     pub(super) runs: Vec<RunValue>,
+    /// The blocks of these runs; empty: they are not those of an experiment.
+    pub(super) blocks: Vec<u32>,
     /// Why a run lacks it.
     pub(super) missing: Option<String>,
 }
 
 impl ComparedMetric {
-    /// Its values in these runs, of one operation or of all together.
-    pub(super) fn measure(&self, runs: &[RunProfile], operation: Option<&str>) -> MeasuredSide {
-        let mut measured = MeasuredSide { runs: Vec::new(), missing: None };
-        for run in runs {
-            match Subject::of(run, operation).and_then(|subject| (self.of)(&subject)) {
-                Ok(value) => measured.runs.push(value),
-                Err(reason) => measured.missing = Some(reason),
-            }
-        }
-        measured
+    /// Its values in these runs, of one operation or of all together; `blocks` as those of a side.
+    pub(super) fn measure(
+        &self,
+        runs: &[RunProfile],
+        blocks: &[u32],
+        operation: Option<&str>,
+    ) -> MeasuredSide {
+        let value = |run| Subject::of(run, operation).and_then(|subject| (self.of)(&subject));
+        MeasuredSide::new(runs.iter().map(value), blocks)
     }
 
     /// Its value in one run; `None`: it has none.
@@ -217,6 +218,24 @@ impl ComparedMetric {
 }
 
 impl MeasuredSide {
+    /// What was measured in each run, or why nothing was, with the blocks of the runs.
+    pub(super) fn new(
+        values: impl Iterator<Item = Result<RunValue, String>>,
+        blocks: &[u32],
+    ) -> MeasuredSide {
+        let mut measured = MeasuredSide { runs: Vec::new(), blocks: Vec::new(), missing: None };
+        for (number, value) in values.enumerate() {
+            match value {
+                Ok(value) => {
+                    measured.runs.push(value);
+                    measured.blocks.extend(blocks.get(number));
+                }
+                Err(reason) => measured.missing = Some(reason),
+            }
+        }
+        measured
+    }
+
     /// Logarithms of the values; all of them are positive.
     pub(super) fn logs(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.value.ln()).collect()

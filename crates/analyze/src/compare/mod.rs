@@ -9,6 +9,7 @@
 //!
 //! [`COMPARABILITY`] is the list of gates; one that refuses leaves no effect anywhere.
 
+mod blocks;
 mod change;
 mod effect;
 mod gate;
@@ -25,11 +26,13 @@ mod tests;
 use effect::NOT_INTERLEAVED;
 pub use effect::SINGLE_RUNS;
 pub use gate::{COMPARABILITY, Gate};
+pub(crate) use metric::WORK_TIME;
 pub use metric::{COMPARED_METRICS, ComparedMetric, WORK_METRICS};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
 pub use work::{WorkCompareOptions, WorkProfile, WorkSide, compare_work};
 
+use blocks::Blocks;
 use gate::Allowed;
 use metric::{MeasuredSide, applying};
 use std::cmp::Reverse;
@@ -56,6 +59,8 @@ pub struct Side {
     pub name: String,
     /// Its runs; at least one.
     pub runs: Vec<RunProfile>,
+    /// The block of each, in an experiment; otherwise empty.
+    pub blocks: Vec<u32>,
 }
 
 /// The options of a comparison.
@@ -184,18 +189,39 @@ fn operations(sides: &[Side], refused: &[bool], options: &CompareOptions) -> Vec
     let reference = &sides[0].runs[0];
     let names = reference.analysis.operations.iter().map(|operation| Some(operation.name.as_str()));
     let all = std::iter::once(None).chain(names.take(MAX_OPERATIONS));
-    let compared = |name: Option<&str>| {
-        let metrics = applying(reference, name, &options.metrics).into_iter();
+    let wanted: Vec<_> = all.map(|name| (name, applying(reference, name, &options.metrics))).collect();
+    let mut family = Family::of(wanted.iter().map(|(_, metrics)| metrics.len()).sum());
+    let mut compared = |(name, metrics): (Option<&str>, Vec<&'static ComparedMetric>)| {
+        let metrics = metrics.into_iter().map(|metric| {
+            let measure = |side: &Side| metric.measure(&side.runs, &side.blocks, name);
+            let measured = sides.iter().map(measure).collect();
+            self::compared(metric, measured, (refused, family.next()), options.margin_ratio)
+        });
         OperationComparison {
             operation: name.map_or_else(|| reference.operation(), crate::format::name),
-            metrics: metrics
-                .map(|metric| metric_comparison(metric, name, &Sides { sides, refused }, options))
-                .collect(),
+            metrics: metrics.collect(),
         }
     };
-    let mut operations: Vec<OperationComparison> = all.map(compared).collect();
+    let mut operations: Vec<OperationComparison> = wanted.into_iter().map(&mut compared).collect();
     adjust(&mut operations);
     operations
+}
+
+/// How many metrics share an error rate: the first has one for itself, all others another one.
+struct Family {
+    next: usize,
+    others: usize,
+}
+
+impl Family {
+    fn of(metrics_count: usize) -> Family {
+        Family { next: 1, others: metrics_count.saturating_sub(1) }
+    }
+
+    /// How many share that of the next metric.
+    fn next(&mut self) -> usize {
+        std::mem::replace(&mut self.next, self.others)
+    }
 }
 
 /// Two families: the metric that decides, over all sides; and all others of all operations, of which one or the other
@@ -211,41 +237,30 @@ fn effects(metric: &mut MetricComparison) -> impl Iterator<Item = &mut MetricEff
     metric.effects.iter_mut()
 }
 
-/// The sides of a comparison, and which of them may not be compared.
-struct Sides<'a> {
-    sides: &'a [Side],
-    refused: &'a [bool],
-}
-
-fn metric_comparison(
-    metric: &'static ComparedMetric,
-    operation: Option<&str>,
-    Sides { sides, refused }: &Sides,
-    options: &CompareOptions,
-) -> MetricComparison {
-    let measured = sides.iter().map(|side| metric.measure(&side.runs, operation)).collect();
-    compared(metric, measured, refused, options.margin_ratio)
-}
-
 /// The effects of a metric on each side that is not refused, against the first one; without a margin, with the metric's own.
+/// So many metrics share its error rate.
 fn compared(
     metric: &'static ComparedMetric,
     measured: Vec<MeasuredSide>,
-    refused: &[bool],
+    (refused, sharing_count): (&[bool], usize),
     margin_ratio: Option<f64>,
 ) -> MetricComparison {
     let margin_ratio = margin_ratio.unwrap_or(metric.margin.value);
     let others = measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]);
-    let effects: Vec<MetricEffect> = others
-        .map(|(side, other)| effect::effect(&measured[0], other, metric, margin_ratio).of_side(side))
-        .collect();
+    let blocks = Blocks::of(&measured, refused, sharing_count);
+    let found = |(side, other): (usize, &MeasuredSide)| {
+        let in_blocks = blocks.as_ref().and_then(|blocks| blocks.effect(side, metric, margin_ratio));
+        let found = in_blocks.unwrap_or_else(|| effect::effect(&measured[0], other, metric, margin_ratio));
+        found.of_side(side)
+    };
+    let effects: Vec<MetricEffect> = others.map(found).collect();
     MetricComparison {
         metric: metric.name,
         title: metric.title,
         unit: metric.unit,
         better: metric.better,
         margin_ratio,
-        letters: letters::letters(&measured, refused, metric),
+        letters: letters::letters(&measured, refused, metric, blocks.as_ref()),
         sides: measured.into_iter().map(MeasuredSide::shown).collect(),
         effects,
     }

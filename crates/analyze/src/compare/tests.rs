@@ -68,7 +68,7 @@ fn profile_of(id: &str, specimen: &Specimen) -> RunProfile {
 }
 
 fn side(name: &str, runs: Vec<RunProfile>) -> Side {
-    Side { name: name.into(), runs }
+    Side { name: name.into(), runs, blocks: Vec::new() }
 }
 
 /// What the gates say of a run beside a clean one.
@@ -438,6 +438,47 @@ fn several_runs_on_each_side_have_an_interval_of_their_own() {
     let found = compare(vec![runs("a", &a[..3]), runs("b", &shifted(0.9)[..3])], &OPTIONS);
     let effect = &goodput(&found).effects[0];
     assert_eq!((effect.verdict.word, effect.method), (Comparison::Worse, Some(EffectMethod::Welch)));
+}
+
+/// Sides of runs in blocks: in each block the host is faster or slower for all.
+fn in_blocks(levels: &[f64], hosts: &[f64]) -> Vec<Side> {
+    let scatter = |side: usize, block: usize| 1.0 + 0.004 * ((side * 7 + block * 5) % 3) as f64;
+    let side = |(number, level): (usize, &f64)| {
+        let rates: Vec<f64> =
+            hosts.iter().enumerate().map(|(block, host)| level * host * scatter(number, block)).collect();
+        Side { blocks: (0..hosts.len() as u32).collect(), ..runs(&format!("v{number}"), &rates) }
+    };
+    levels.iter().enumerate().map(side).collect()
+}
+
+#[test]
+fn two_blocks_of_an_experiment_tell_what_two_runs_of_each_do_not() {
+    let sides = in_blocks(&[4_000.0, 5_000.0, 4_010.0, 2_000.0], &[1.0, 1.3]);
+    let found = compare(sides.clone(), &OPTIONS);
+    let metric = goodput(&found);
+    let words: Vec<Comparison> = metric.effects.iter().map(|effect| effect.verdict.word).collect();
+    assert_eq!(words[0], Comparison::Better, "{metric:?}");
+    assert_eq!(words[2], Comparison::Worse);
+    assert!(metric.effects.iter().all(|effect| effect.method == Some(EffectMethod::Blocks)));
+    assert_eq!(metric.letters[1], "a", "the best is alone: {:?}", metric.letters);
+    assert!(metric.letters.iter().filter(|letters| letters.contains('a')).count() == 1);
+    let apart = sides.into_iter().map(|side| Side { blocks: Vec::new(), ..side }).collect();
+    let apart = compare(apart, &OPTIONS);
+    let word = |found: &RunsComparison, side: usize| goodput(found).effects[side].verdict.word;
+    assert_eq!(word(&apart, 0), Comparison::CannotTell, "the host's changes hide it");
+}
+
+#[test]
+fn words_and_intervals_of_an_experiment_never_contradict_each_other() {
+    for levels in [[4_000.0, 4_100.0, 4_300.0], [4_000.0, 4_000.0, 3_000.0], [4_000.0, 4_020.0, 8_000.0]] {
+        let found = compare(in_blocks(&levels, &[1.0, 0.8, 1.1]), &OPTIONS);
+        for effect in found.operations.iter().flat_map(|one| &one.metrics).flat_map(|one| &one.effects) {
+            let Some(shown) = effect.effect else { continue };
+            let is_claim = matches!(effect.verdict.word, Comparison::Better | Comparison::Worse);
+            let is_apart = shown.low > 1.0 || shown.high < 1.0;
+            assert!(is_claim == is_apart || effect.verdict.word == Comparison::Same, "{effect:?}");
+        }
+    }
 }
 
 #[test]

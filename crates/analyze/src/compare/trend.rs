@@ -118,7 +118,7 @@ fn metric_trend(metric: &'static ComparedMetric, runs: &[RunProfile], margin_rat
         [0].into_iter().chain(splits.iter().map(|split| split.at)).chain([known.len()]).collect();
     let level = |from: usize, to: usize| {
         let runs: Vec<RunProfile> = known[from..to].iter().map(|index| runs[*index].clone()).collect();
-        metric.measure(&runs, None)
+        metric.measure(&runs, &[], None)
     };
     let changes = splits.iter().enumerate().map(|(number, split)| {
         let (before, after) = (level(ends[number], split.at), level(split.at, ends[number + 2]));

@@ -4,14 +4,14 @@
 //! As with runs under load, each record gives one number per command, and intervals come from the differences among the
 //! records of a side. A record in which nothing succeeded, or that was cut short, cannot be compared.
 
-use super::adjust;
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
 use super::metric::{ComparedMetric, MeasuredSide, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
+use super::{Family, adjust};
 use crate::format;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::comparison::{
-    ComparedRun, GateOutcome, MetricComparison, OperationComparison, RunValue, RunsComparison, Severity,
+    ComparedRun, GateOutcome, OperationComparison, RunValue, RunsComparison, Severity,
 };
 use sysdyno_record::units::WallNs;
 use sysdyno_record::work::{ServedSummary, Spread, WorkSummary};
@@ -38,6 +38,8 @@ pub struct WorkSide {
     pub name: String,
     /// Its records.
     pub runs: Vec<WorkProfile>,
+    /// The block of each, in an experiment; otherwise empty.
+    pub blocks: Vec<u32>,
 }
 
 /// The options of a comparison of work.
@@ -144,38 +146,30 @@ fn operations(
     let first = sides.first().and_then(|side| side.runs.first());
     let names =
         first.map_or(&[][..], |run| &run.summary.commands).iter().map(|command| Some(command.name.as_str()));
-    let all = std::iter::once(None).chain(names);
     let metrics = metrics(sides, options.metric);
-    let compared = |name: Option<&str>| OperationComparison {
-        operation: name.map_or_else(|| "all commands".to_owned(), format::name),
-        metrics: metrics.iter().map(|one| compare(sides, refused, (name, *one), options)).collect(),
+    let count = (1 + names.len()) * metrics.len();
+    let mut family = Family::of(count);
+    let mut compared = |name: Option<&str>| {
+        let metrics = metrics.iter().map(|one| {
+            let measured = sides.iter().map(|side| measure(side, name, *one)).collect();
+            super::compared(one.metric, measured, (refused, family.next()), options.margin_ratio)
+        });
+        let operation = name.map_or_else(|| "all commands".to_owned(), format::name);
+        OperationComparison { operation, metrics: metrics.collect() }
     };
-    let mut operations: Vec<OperationComparison> = all.map(compared).collect();
+    let all = std::iter::once(None).chain(names);
+    let mut operations: Vec<OperationComparison> = all.map(&mut compared).collect();
     adjust(&mut operations);
     operations
 }
 
-/// A number of a command, or of all of a round, in all sides.
-fn compare(
-    sides: &[WorkSide],
-    refused: &[bool],
-    (name, one): (Option<&str>, WorkMetric),
-    options: WorkCompareOptions<'_>,
-) -> MetricComparison {
-    let measured = sides.iter().map(|side| measure(side, name, one)).collect();
-    super::compared(one.metric, measured, refused, options.margin_ratio)
-}
-
 fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> MeasuredSide {
-    let mut measured = MeasuredSide { runs: Vec::new(), missing: None };
-    for run in &side.runs {
+    let of_run = |run: &WorkProfile| {
         let spread = Figures::of(&run.summary, name).and_then(|figures| (one.of)(&figures));
-        match spread.filter(|spread| spread.median > 0.0 && spread.median.is_finite()) {
-            Some(spread) => measured.runs.push(value(&spread)),
-            None => measured.missing = Some("a command failed, or was not counted".to_owned()),
-        }
-    }
-    measured
+        let sound = spread.filter(|spread| spread.median > 0.0 && spread.median.is_finite());
+        sound.map(|spread| value(&spread)).ok_or_else(|| "a command failed, or was not counted".to_owned())
+    };
+    MeasuredSide::new(side.runs.iter().map(of_run), &side.blocks)
 }
 
 fn value(spread: &Spread) -> RunValue {
@@ -233,7 +227,7 @@ mod tests {
 
     fn side(name: &str, times: &[[u64; 2]]) -> WorkSide {
         let runs = times.iter().map(|ms| profile(*ms, Ending::Exit(0))).collect();
-        WorkSide { name: name.into(), runs }
+        WorkSide { name: name.into(), runs, blocks: Vec::new() }
     }
 
     #[test]
@@ -269,7 +263,7 @@ mod tests {
                 });
                 profile
             };
-            WorkSide { name: name.into(), runs: counts.map(run).to_vec() }
+            WorkSide { name: name.into(), runs: counts.map(run).to_vec(), blocks: Vec::new() }
         };
         let sides = [counted("one", [10_000, 10_010]), counted("two", [20_000, 20_010])];
         let compared = |metric| compare_work(&sides, WorkCompareOptions { metric, margin_ratio: None });
@@ -286,7 +280,8 @@ mod tests {
 
     #[test]
     fn what_did_not_succeed_is_refused() {
-        let failed = WorkSide { name: "two".into(), runs: vec![profile([5, 5], Ending::Exit(1))] };
+        let failed =
+            WorkSide { name: "two".into(), runs: vec![profile([5, 5], Ending::Exit(1))], blocks: Vec::new() };
         let compared = compare_work(&[side("one", &[[1000, 500]]), failed], WorkCompareOptions::default());
         assert!(compared.is_refused && compared.operations[0].metrics[0].effects.is_empty());
         assert_eq!(compared.gates[0].id, "C01");

@@ -8,7 +8,10 @@
 //! and other activity on the host decide that, never how good the result was, so no variant is favored.
 
 mod best;
+mod resolution;
 mod shown;
+
+pub use resolution::{Resolution, resolution};
 
 use crate::compare::{
     COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkCompareOptions, WorkProfile, WorkSide, compare,
@@ -135,6 +138,8 @@ pub struct MeasuredVariant<R> {
     pub variant: usize,
     /// What was measured of it, at least one.
     pub runs: Vec<R>,
+    /// The block of each.
+    pub blocks: Vec<u32>,
     /// Runs of it that were disturbed, and were made once more.
     pub repeated_count: u64,
 }
@@ -144,7 +149,11 @@ pub fn conclude(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<RunProfile>
     let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
     let known = known(plan, measured)?;
     let experiment = experiment_shown((plan, repeated_count), &known, shown::variant);
-    let sides = known.into_iter().map(|(variant, runs)| Side { name: variant.name.clone(), runs });
+    let sides = known.into_iter().map(|(variant, MeasuredVariant { runs, blocks, .. })| Side {
+        name: variant.name.clone(),
+        runs,
+        blocks,
+    });
     let noise = if plan.is_noisy { OF_NOISE } else { &[] };
     let allowed = OF_FACTORS.iter().chain(noise).copied();
     let options = CompareOptions {
@@ -166,18 +175,22 @@ pub fn conclude_work(
     let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
     let known = known(plan, measured)?;
     let experiment = experiment_shown((plan, repeated_count), &known, shown::work);
-    let sides = known.into_iter().map(|(variant, runs)| WorkSide { name: variant.name.clone(), runs });
+    let sides = known.into_iter().map(|(variant, MeasuredVariant { runs, blocks, .. })| WorkSide {
+        name: variant.name.clone(),
+        runs,
+        blocks,
+    });
     let sides: Vec<WorkSide> = sides.collect();
     let options = WorkCompareOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
     Some(of_experiment(compare_work(&sides, options), experiment))
 }
 
 /// Variants of a plan with what was measured of each.
-type Known<'a, R> = Vec<(&'a ExperimentVariant, Vec<R>)>;
+type Known<'a, R> = Vec<(&'a ExperimentVariant, MeasuredVariant<R>)>;
 
 /// The variants that were measured; `None`: fewer than two.
 fn known<R>(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<R>>) -> Option<Known<'_, R>> {
-    let known = measured.into_iter().filter_map(|one| Some((plan.variants.get(one.variant)?, one.runs)));
+    let known = measured.into_iter().filter_map(|one| Some((plan.variants.get(one.variant)?, one)));
     let known: Known<'_, R> = known.collect();
     (known.len() >= 2).then_some(known)
 }
@@ -187,11 +200,11 @@ fn experiment_shown<R>(
     known: &Known<'_, R>,
     show: impl Fn(usize, &ExperimentVariant, &[R]) -> VariantShown,
 ) -> ExperimentShown {
-    let variants = known.iter().enumerate().map(|(side, (variant, runs))| show(side, variant, runs));
+    let variants = known.iter().enumerate().map(|(side, (variant, one))| show(side, variant, &one.runs));
     ExperimentShown {
         name: plan.name.clone(),
         planned_count: u64::from(plan.blocks) * plan.variants.len() as u64,
-        measured_count: known.iter().map(|(_, runs)| runs.len() as u64).sum(),
+        measured_count: known.iter().map(|(_, one)| one.runs.len() as u64).sum(),
         repeated_count,
         variants: variants.collect(),
     }
@@ -311,6 +324,15 @@ mod tests {
         let slow = Timed::from([(all[0].variant, vec![90.0, 110.0])]);
         let told = |timed: &Timed| forecast(&plan, &all[..1], timed).seconds();
         assert!(told(&nothing) < 50.0 && told(&slow) == 100.0);
+    }
+
+    #[test]
+    fn a_plan_says_what_it_can_tell() {
+        let told = |variants, blocks| resolution(&plan(variants, blocks, 7)).expect("has a metric");
+        assert_eq!(told(4, 1).difference_ratio, None);
+        let few = told(4, 2).difference_ratio.expect("two blocks");
+        let many = told(4, 8).difference_ratio.expect("eight blocks");
+        assert!(many < few / 3.0, "{few} {many}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod requests;
 
 use crate::format::name;
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
-use crate::view::{TrialView, finite_or_zero};
+use crate::view::{TrialView, error_ratio, finite_or_zero};
 use requests::Connections;
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
@@ -20,8 +20,9 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let mut groups = Group::all(&view.processes(ProcessRole::Target));
     groups.sort_by_key(|group| group.depth());
     let rate_hz = finite_or_zero(view.measured().achieved_hz);
-    let mut path: Vec<PathTier> =
-        groups.iter().map(|group| group.tier(&groups, (&window, &census), rate_hz)).collect();
+    let are_answered = error_ratio(view.counts()) <= UNANSWERED_MAX;
+    let seen = Seen { window: &window, census: &census, rate_hz, are_answered };
+    let mut path: Vec<PathTier> = groups.iter().map(|group| group.tier(&groups, &seen)).collect();
     // Handshakes are read and answered, too, but are in no service time.
     let handshakes = view.measured().handshakes.map_or(0, |handshakes| handshakes.full + handshakes.resumed);
     let has_handshakes =
@@ -108,8 +109,25 @@ pub(crate) fn since_known<'a>(view: &TrialView<'a>, window: Window<'a>) -> Windo
 /// Handshakes ÷ requests from which on the times of the tier and of the load cannot be compared. Unit: ratio.
 const HANDSHAKES_MIN: f64 = 0.05;
 
+/// Failed and timed-out requests ÷ all of them, up to which those that a tier answered are all that it had. Unit: ratio.
+const UNANSWERED_MAX: f64 = 0.01;
+
+/// From so many answers on, the times at a tier's connections say how many requests it had.
+const ANSWERED_MIN: f64 = 20.0;
+
 /// What was read in less than this says little. Unit: seconds.
 const KNOWN_SECONDS_MIN: f64 = 1.0;
+
+/// What is known of all tiers.
+struct Seen<'a> {
+    window: &'a Window<'a>,
+    /// The part of it in which all tiers were known.
+    census: &'a Window<'a>,
+    /// Completed requests per second.
+    rate_hz: f64,
+    /// Whether hardly any request failed or timed out.
+    are_answered: bool,
+}
 
 /// The processes behind one address; those that the load reaches are one group.
 struct Group<'a> {
@@ -134,7 +152,8 @@ impl<'a> Group<'a> {
         self.processes[0].tier.as_ref().map_or(0, |tier| tier.depth)
     }
 
-    fn tier(&self, groups: &[Group], (window, census): (&Window, &Window), rate_hz: f64) -> PathTier {
+    fn tier(&self, groups: &[Group], seen: &Seen) -> PathTier {
+        let Seen { window, census, rate_hz, .. } = *seen;
         let first = self.processes[0];
         let asked_by = first.tier.as_ref().map(|tier| tier.asked_by_pid);
         let asks = |group: &Group| group.processes.iter().any(|process| Some(process.pid) == asked_by);
@@ -163,20 +182,16 @@ impl<'a> Group<'a> {
             serving_count: census
                 .level(column::WAITS_THREADS, &tier_scope(self.address))
                 .map(|level| level.mean),
-            waits: self.waits(groups, census, rate_hz, range(column::CONNECTIONS_ESTABLISHED)),
+            waits: self.waits(groups, seen, range(column::CONNECTIONS_ESTABLISHED)),
             requests: None,
             is_outside: false,
         }
     }
 
     /// What its threads did while they had a request, the most first.
-    fn waits(
-        &self,
-        groups: &[Group],
-        window: &Window,
-        rate_hz: f64,
-        connections: Option<GaugeRange>,
-    ) -> Vec<TierWait> {
+    fn waits(&self, groups: &[Group], seen: &Seen, connections: Option<GaugeRange>) -> Vec<TierWait> {
+        let Seen { census: window, rate_hz, .. } = *seen;
+        let requests = self.requests_count(groups, seen);
         let own = tier_scope(self.address);
         let known = KINDS.iter().map(|(kind, gauge)| (*kind, None, window.level(*gauge, &own)));
         let asking = groups.iter().enumerate().filter_map(|(position, group)| {
@@ -185,12 +200,15 @@ impl<'a> Group<'a> {
         });
         let seen = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
         let seen: Vec<_> = seen.filter(|(_, _, count)| *count > 0.0).collect();
-        // Threads that rest in a pool wait for a lock or a pipe as well; no more have a request than there are connections.
+        // Threads that rest in a pool wait for a lock or a pipe as well; no more have a request than there are connections, or
+        // requests.
         let sum = |is_resting: bool| -> f64 {
             let of_it = seen.iter().filter(|(kind, ..)| may_rest(*kind) == is_resting);
             of_it.map(|(.., count)| count).sum()
         };
-        let room = connections.map_or(f64::INFINITY, |range| (range.mean - sum(false)).max(0.0));
+        let most =
+            connections.map_or(f64::INFINITY, |range| range.mean).min(requests.unwrap_or(f64::INFINITY));
+        let room = (most - sum(false)).max(0.0);
         let part = ratio(room, sum(true)).map_or(1.0, |part| part.min(1.0));
         let wait = |(kind, on, count): (WaitKind, Option<usize>, f64)| {
             let threads_count = if may_rest(kind) { count * part } else { count };
@@ -200,6 +218,24 @@ impl<'a> Group<'a> {
         let mut waits: Vec<TierWait> = seen.into_iter().map(wait).collect();
         waits.sort_by(|one, other| other.threads_count.total_cmp(&one.threads_count));
         waits
+    }
+
+    /// How many requests it had on average, by the times at its connections, or as many as threads of others waited for it;
+    /// `None`: not known, or some were never answered.
+    fn requests_count(&self, groups: &[Group], seen: &Seen) -> Option<f64> {
+        let own = tier_scope(self.address);
+        let growth = |counter| seen.census.growth(counter, &own);
+        let answered = growth(column::REQUESTS_ANSWERED)?.amount;
+        let merged = growth(column::REQUESTS_MERGED)?.amount;
+        if !seen.are_answered || answered < ANSWERED_MIN || merged > answered * requests::MERGED_MAX {
+            return None;
+        }
+        let inside = growth(column::REQUESTS_INSIDE_TIME)?.per_second()? / 1e9;
+        let asking = groups.iter().filter_map(|group| {
+            let scope = asking_scope(group.address, self.address?);
+            Some(seen.census.level(column::WAITS_ASKING, &scope)?.mean)
+        });
+        Some(inside.max(asking.sum()))
     }
 
     /// The scopes of its listening sockets; of those that the load reaches, all that are no other tier's.
@@ -266,6 +302,25 @@ mod tests {
         let asking = (WaitKind::Asking, Some(2), 2.0);
         assert_eq!(waits, [asking, (WaitKind::Lock, None, 1.5), (WaitKind::Running, None, 0.5)]);
         assert!(near(tier.waits[0].time_ns, 2.0 * ns), "{tier:?}");
+    }
+
+    #[test]
+    fn threads_that_rest_for_their_next_connection_wait_for_no_lock() {
+        let of = "tier:127.0.0.1:3306";
+        let case = |inside_ns: f64| {
+            let case = with_tier(open(), "mariadbd", "127.0.0.1:3306", 1, TARGET)
+                .gauge("connections.established_count", "listener:127.0.0.1:3306", 3.0)
+                .gauge("waits.threads_count", of, 9.0)
+                .gauge("waits.lock_count", of, 8.0)
+                .counter("requests.answered_count", of, 100.0)
+                .counter("requests.merged_count", of, 0.0)
+                .counter("requests.inside_ns", of, inside_ns)
+                .build();
+            path_of(&case.view())[1].waits[0].threads_count
+        };
+        assert!((case(0.02e9) - 0.02).abs() < 1e-3, "a request in fifty was there, whatever the threads did");
+        assert!((case(2.5e9) - 2.5).abs() < 0.01, "requests that do wait for a lock are inside as long");
+        assert!((case(20e9) - 3.0).abs() < 0.01, "no more than connections");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::path::{TierAsked, TierRequests, TierWait, WaitKind};
 
 /// Requests that cannot be told apart, from this share on. Unit: ratio.
-const MERGED_MAX: f64 = 0.1;
+pub(super) const MERGED_MAX: f64 = 0.1;
 
 /// What is asked less often for each request of the load is somebody's own business: health, names, statistics. Unit: ratio.
 const ASKED_MIN: f64 = 0.01;

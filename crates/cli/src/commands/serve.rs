@@ -94,7 +94,7 @@ fn comparison(folders: &[PathBuf]) -> anyhow::Result<String> {
     }
     let side = |folder: &PathBuf| -> anyhow::Result<Side> {
         let run = profile(folder)?;
-        Ok(Side { name: run.id.clone(), runs: vec![run] })
+        Ok(Side { name: run.id.clone(), runs: vec![run], blocks: Vec::new() })
     };
     let sides = folders.iter().map(side).collect::<anyhow::Result<Vec<_>>>()?;
     if sides.windows(2).any(|pair| pair[0].name == pair[1].name) {

@@ -18,8 +18,8 @@
 //! [`SUSPECT_P`], differences of the variant also have to hold by their own scatter alone (Student's t of the differences
 //! within blocks, Bonferroni); below [`ODD_P`] its residuals are not pooled with the others. In simulations (`tests/
 //! simulation.rs`) all intervals hold together in 94 to 98% of experiments if variances are equal, also with heavy tails.
-//! Limits: two or three blocks cannot show that a variant scatters three times as much as the others, which lowers that
-//! to 87% at worst; from six blocks on it is 93% and more.
+//! Limits: two or three blocks cannot always show that a variant scatters several times as much as the others, which
+//! lowers that to 85% at worst; from six blocks on it is 94% and more.
 
 mod fit;
 
@@ -83,6 +83,19 @@ struct Pair {
     standard_error: f64,
     /// Standard error by the pair's own scatter and its degrees of freedom, where that counts.
     own: Option<(f64, f64)>,
+}
+
+/// How far a difference from the control has to be from 0, about, for its interval not to contain 0: so many variants in so many
+/// blocks, whose cells scatter by this. Unit: as `deviation`.
+///
+/// `None`: fewer than two variants or blocks, a deviation that is not positive and finite, or a level that is not one.
+pub fn resolution([variants, blocks]: [usize; 2], deviation: f64, level: f64) -> Option<f64> {
+    let is_sound = variants > 1 && blocks > 1 && deviation > 0.0 && deviation.is_finite() && is_level(level);
+    is_sound.then(|| {
+        let freedom = ((variants - 1) * (blocks - 1)) as f64;
+        let bound = critical(Sides::Two, (variants - 1, 0.5f64.sqrt()), freedom, level);
+        bound * deviation * (2.0 / blocks as f64).sqrt()
+    })
 }
 
 impl BlockModel {
@@ -177,6 +190,14 @@ impl BlockModel {
             })
         };
         (0..count).filter(may_be).map(|place| self.fit.variants[place]).collect()
+    }
+
+    /// In how many blocks both were measured.
+    pub fn shared_blocks_count(&self, one: usize, other: usize) -> usize {
+        let has = |variant: usize, block: u32| {
+            self.cells.iter().any(|cell| cell.variant == variant && cell.block == block)
+        };
+        self.cells.iter().filter(|cell| cell.variant == one && has(other, cell.block)).count()
     }
 
     /// Root of the smallest correlation of two differences from this variant.
@@ -346,6 +367,14 @@ mod tests {
         let weighted = BlockModel::fit(&cells).expect("sound").against(0, 0.95)[0].difference;
         assert!((all_alike.point - 1.525).abs() < 1e-9, "{all_alike:?}");
         assert!(weighted.point < 1.1 && weighted.width() < all_alike.width(), "{weighted:?}");
+    }
+
+    #[test]
+    fn more_blocks_and_more_variants_resolve_more() {
+        let of = |variants, blocks| resolution([variants, blocks], 0.035, 0.95).expect("sound");
+        assert!((of(4, 2) / 0.035 - 4.26).abs() < 0.01, "simulated for three differences and 3 degrees");
+        assert!(of(4, 3) < of(4, 2) && of(4, 2) < of(2, 2));
+        assert_eq!(resolution([4, 1], 0.035, 0.95), None);
     }
 
     #[test]

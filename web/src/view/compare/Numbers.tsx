@@ -10,6 +10,7 @@ const METHODS: Record<EffectMethod, string> = {
   assumed_deviation: "assumed deviation between runs",
   welch: "Welch, over runs",
   rank_shift: "rank shift, over runs",
+  blocks: "within blocks, all variants together",
 };
 
 export const written = (value: number | null, unit: MetricComparison["unit"]) =>
@@ -36,7 +37,7 @@ export function Numbers({ compared }: { compared: Comparison }) {
           </Table>
         </div>
       ))}
-      {compared.sides.length > 2 && <p class="quiet">Sides that share a letter do not differ detectably (all pairs, p adjusted by Holm’s method).</p>}
+      {compared.sides.length > 2 && <p class="quiet">Sides that share a letter do not differ detectably (all pairs by Holm’s method; in an experiment, also each with the best by Hsu’s).</p>}
     </>
   );
 }

@@ -114,7 +114,7 @@ fn sides(args: &CompareArgs, folder: &Path, ui: &Ui) -> anyhow::Result<Vec<Side>
     let side = |words: &Vec<PathBuf>| {
         let names: Vec<String> = words.iter().map(|word| word.display().to_string()).collect();
         let runs = read_all(words, folder, ui)?;
-        anyhow::Ok(Side { name: names.join(" "), runs })
+        anyhow::Ok(Side { name: names.join(" "), runs, blocks: Vec::new() })
     };
     let sides: Vec<Side> = groups.iter().map(side).collect::<anyhow::Result<_>>()?;
     let mut ids: Vec<&str> = sides.iter().flat_map(|side| &side.runs).map(|run| run.id.as_str()).collect();

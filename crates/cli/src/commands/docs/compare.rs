@@ -24,6 +24,7 @@ so they are not repetitions, however many there are.
 | 1 | the interval within each run, plus the assumed deviation between runs from the table below; only large differences can be detected, and hardly ever the absence of one |
 | 2 or 3 | Welch's interval of the difference of mean logarithms |
 | 4 or more, on both | Hodges–Lehmann shift of the logarithms, with the interval of the Mann–Whitney test |
+| runs of an experiment | one model of all variants, described below |
 
 Δ is the smallest effect that matters (`--effect 3%`, or the default of the metric). A side is the *same* if the 90% interval
 lies within ±Δ, and *better* or *worse* if the 95% interval excludes zero; otherwise, the verdict is *can't tell*. The runs were
@@ -31,6 +32,23 @@ not interleaved, so the difference includes everything else that changed between
 differ, and `capped_by` says that the cause is open. `sysdyno try` can prove a cause. p is adjusted by Holm's method: for the
 first metric over the sides, and for the other metrics over sides, metrics, and operations together. Sides that share a letter
 do not differ detectably.
+
+## Experiments
+
+The runs of `sysdyno experiment` come in blocks, and each variant ran once in every block. One model compares them all: the
+logarithm of a value is the level of its variant plus that of its block. So whatever a block adds to all its runs cancels out, and
+all variants together tell how much runs scatter, which two or three runs of one variant cannot. Two blocks of four variants give
+an interval a quarter as wide as that of Welch's test.
+
+- The intervals against A hold for all variants together (Dunnett), and the verdict follows from them alone. The metric that
+  decides has an error rate of 5% for itself. All other metrics of all operations share another 5% evenly, so their intervals have
+  a higher level (`confidence_ratio`).
+- A variant is called beaten if some other one is surely better (Hsu's multiple comparisons with the best). The headline names
+  those that are not.
+- A percentile brings its error within the run, so a run of few samples weighs less.
+- A variant that clearly scatters more than the others is not pooled with them: its own differences within the blocks decide as
+  well. Two or three blocks cannot always show this. If a variant scatters several times as much as the others, the error rate of
+  such a short experiment may reach 15%; from six blocks on, it stays close to 5%.
 
 `--trend` looks for changes of level in runs over time: the best split by energy distance, if a permutation test finds it
 significant (p ≤ 0.01), and then again in both parts. Welch's p is shown as well.
@@ -48,8 +66,8 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 | `sides[]` | `letter`, `name` as typed, `is_refused`, `runs[]` with `id`, `started_unix_ns`, `url`, `status`, `headline` |
 | `gates[]` | what fired: `id`, `name`, `severity` (`refused`, `allowed` by `--allow`, `warned`), `side` (position), `text`, `remedy` |
 | `verdicts[]` | each further side: `side`, the `metric` that decides, `verdict` (`word` is `better`, `worse`, `same` or `cannot_tell`; `qualifier`, `is_outlier_sensitive`, `capped_by[]`), names of the metrics that are `worse` and `better`, `sentence` |
-| `operations[]` | the first is all together, then each by its name; `metrics[]` with `metric`, `title`, `unit`, `better`, `margin_ratio`, `sides[]` (`median`, `runs[]` of `value` and `interval` within the run, `missing`), `effects[]` (`side`, `effect`, `method`, `p` after Holm, `verdict`), `letters[]` by side |
-| `effect` | `scale` (`ratio`: B ÷ A), `point`, `low`, `high`, `confidence_ratio`, `narrow` (the 90% interval), `pairs_count` (runs of the smaller side) |
+| `operations[]` | the first is all together, then each by its name; `metrics[]` with `metric`, `title`, `unit`, `better`, `margin_ratio`, `sides[]` (`median`, `runs[]` of `value` and `interval` within the run, `missing`), `effects[]` (`side`, `effect`, `method`, `p` adjusted for the number of sides, `verdict`), `letters[]` by side |
+| `effect` | `scale` (`ratio`: B ÷ A), `point`, `low`, `high`, `confidence_ratio`, `narrow` (the 90% interval), `pairs_count` (runs of the smaller side; in an experiment, blocks in which both were measured) |
 | `machines[]` | `side`, `differences[]` as of `sysdyno facts A B --json`, at most 50, and `count` of all |
 | `trend` | with `--trend`: `runs[]`, `metrics[]` with `values[]`, `changes[]` (`index` of the first run at the new level, `effect`, `permutation_p`, `welch_p`, `verdict`), `sentence` |
 | `matrix` | of `sysdyno experiment`: `name`, `planned_count`, `measured_count`, `repeated_count` (runs that were disturbed, and were made once more), `variants[]` (`side`, `levels[]`, `settings[]`, `prepare[]`, `failed_ratio` (median of the runs), `cpus[]` of `number`, `busy_ratio`, `softirq_ratio` (medians of the runs, of the server's host), `found[]` of `title`, `id`, `runs_count`, `curve[]`) |

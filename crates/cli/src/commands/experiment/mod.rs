@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::compare::RunProfile;
 use sysdyno_analyze::experiment::{
-    MeasuredVariant, PlannedCell, Timed, conclude, conclude_work, forecast, missing, order,
+    MeasuredVariant, PlannedCell, Resolution, Timed, conclude, conclude_work, forecast, missing, order,
+    resolution,
 };
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
@@ -35,7 +36,7 @@ use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::units::SpanNs;
-use sysdyno_report::{compare as text, escape, html};
+use sysdyno_report::{compare as text, escape, html, number};
 use sysdyno_run::RunError;
 use sysdyno_run::agent::LoadGuard;
 use sysdyno_run::clock;
@@ -129,13 +130,27 @@ fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> 
 }
 
 fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
-    format!(
-        "measuring {} variants in {} blocks: {} trials, about {}",
-        plan.variants.len(),
-        plan.blocks,
-        cells.len(),
-        forecast(plan, cells, &Timed::new())
-    )
+    let (variants, blocks) = (plan.variants.len(), plan.blocks);
+    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+    let time = forecast(plan, cells, &Timed::new());
+    let trials = cells.len();
+    let can_tell = resolution(plan).map_or(String::new(), |resolution| format!("; {}", told(&resolution)));
+    format!("measuring {variants} variants in {blocks}: {trials} trials, about {time}{can_tell}")
+}
+
+/// What an experiment can tell, as a clause.
+fn told(Resolution { title, deviation_ratio, difference_ratio }: &Resolution) -> String {
+    match difference_ratio {
+        Some(difference) => format!(
+            "it can tell differences in {title} from about {} on, if runs differ by {} by themselves",
+            number::percent(*difference),
+            number::percent(*deviation_ratio)
+        ),
+        None => format!(
+            "it can only tell large differences in {title}, because one block does not show how much runs differ \
+             by themselves"
+        ),
+    }
 }
 
 fn name(plan: &ExperimentPlan, cell: PlannedCell) -> String {
@@ -295,9 +310,10 @@ fn measured<R>(
     let mut measured: BTreeMap<usize, MeasuredVariant<R>> = BTreeMap::new();
     for cell in measured_cells(&folder.lines) {
         let variant = cell.variant as usize;
-        let nothing = || MeasuredVariant { variant, runs: Vec::new(), repeated_count: 0 };
+        let nothing = || MeasuredVariant { variant, runs: Vec::new(), blocks: Vec::new(), repeated_count: 0 };
         let of_variant = measured.entry(variant).or_insert_with(nothing);
         of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
+        of_variant.blocks.push(cell.block);
         of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;
     }
     Ok(measured.into_values().collect())

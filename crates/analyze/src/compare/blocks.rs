@@ -1,0 +1,77 @@
+//! The variants of an experiment, compared in one model.
+//!
+//! Runs of an experiment come in blocks, in each of which every variant ran once. On logarithms, a value is the level of
+//! its variant plus that of its block ([`BlockModel`]): whatever a block adds to all its runs cancels out, and all
+//! variants tell how much runs scatter. The intervals of a metric hold together for all variants, and the word follows from
+//! them alone. Percentiles bring their errors within the run, so that one of few samples weighs less.
+//!
+//! The metric that decides has the whole error rate for itself; all other metrics share another one evenly, because one or
+//! the other of many would differ by chance.
+
+use super::effect::{Difference, Found, within_deviation};
+use super::metric::{ComparedMetric, MeasuredSide};
+use sysdyno_record::comparison::EffectMethod;
+use sysdyno_record::effect::Better;
+use sysdyno_stats::block_model::{BlockModel, Cell};
+use sysdyno_stats::estimate::Estimate;
+
+/// Rate of wrong words about a metric that has it for itself.
+const ERROR_RATE: f64 = 0.05;
+
+/// A metric of an experiment.
+pub(super) struct Blocks {
+    model: BlockModel,
+    /// Rate of wrong words about this metric.
+    error_rate: f64,
+}
+
+impl Blocks {
+    /// The model of the sides that may be compared, for one of so many metrics that share the error rate; `None`: they are no
+    /// runs of blocks, or cannot be fitted.
+    pub(super) fn of(measured: &[MeasuredSide], refused: &[bool], metrics_count: usize) -> Option<Blocks> {
+        let is_used = |side: &usize| !refused[*side] && measured[*side].missing.is_none();
+        let mut cells = Vec::new();
+        for side in (0..measured.len()).filter(is_used) {
+            let of_side = &measured[side];
+            if of_side.blocks.len() != of_side.runs.len() {
+                return None;
+            }
+            cells.extend(of_side.blocks.iter().zip(&of_side.runs).map(|(block, run)| Cell {
+                variant: side,
+                block: *block,
+                value: run.value.ln(),
+                error: within_deviation(run),
+            }));
+        }
+        let model = BlockModel::fit(&cells)?;
+        Some(Blocks { model, error_rate: ERROR_RATE / metrics_count.max(1) as f64 })
+    }
+
+    /// The effect on a side against the first; `None`: one of them is not in the model.
+    pub(super) fn effect(&self, side: usize, metric: &ComparedMetric, margin_ratio: f64) -> Option<Found> {
+        let at = |level: f64| -> Option<Estimate> {
+            let differences = self.model.against(0, level);
+            differences.into_iter().find(|one| one.variant == side).map(|one| one.difference)
+        };
+        let difference = Difference {
+            wide: at(1.0 - self.error_rate)?,
+            narrow: at(1.0 - 2.0 * self.error_rate)?,
+            p: (self.model.adjusted_p(0, side)? * ERROR_RATE / self.error_rate).min(1.0),
+            method: EffectMethod::Blocks,
+        };
+        let blocks_count = self.model.shared_blocks_count(0, side) as u32;
+        Some(Found::judged(difference, (metric.better, margin_ratio), blocks_count))
+    }
+
+    /// Probability of such a difference of two sides without one, for them alone; `None`: as [`Blocks::effect`].
+    pub(super) fn p(&self, one: usize, other: usize) -> Option<f64> {
+        self.model.p(one, other)
+    }
+
+    /// Sides than which one is surely better.
+    pub(super) fn beaten(&self, better: Better) -> Vec<usize> {
+        let sign = if better == Better::Higher { 1.0 } else { -1.0 };
+        let perhaps = self.model.perhaps_best(sign, 1.0 - self.error_rate);
+        self.model.variants().iter().copied().filter(|side| !perhaps.contains(side)).collect()
+    }
+}
