@@ -24,6 +24,9 @@ pub struct ExperimentPlan {
     pub variants: Vec<ExperimentVariant>,
     /// How often every variant is measured.
     pub blocks: u32,
+    /// Whether a variant is measured only until its difference is decided; then [`ExperimentPlan::blocks`] is the most.
+    #[serde(default)]
+    pub until_decided: bool,
     /// Of the order of trials.
     pub seed: u64,
     /// No trial is begun that would end later; `None`: it takes as long as it takes.
@@ -109,6 +112,8 @@ pub enum ExperimentLine {
     Began(TrialBegan),
     /// It is over.
     Ended(TrialEnded),
+    /// Some variants are measured no more.
+    Settled(VariantsSettled),
 }
 
 /// A trial that begins.
@@ -136,6 +141,24 @@ pub struct TrialEnded {
     /// Whether its run is INVALID since it was disturbed: it is made once more, however good it was.
     #[serde(default)]
     pub is_spoilt: bool,
+}
+
+/// Variants that are measured no more, because what was asked of them is decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VariantsSettled {
+    /// The last block in which they were measured.
+    pub block: u32,
+    /// Their positions; all of them: the experiment has its answer.
+    pub variants: Vec<u32>,
+}
+
+/// Whether this variant is to be measured in this block, as far as these lines say.
+pub fn is_due(lines: &[ExperimentLine], block: u32, variant: u32) -> bool {
+    let is_over = |line: &ExperimentLine| match line {
+        ExperimentLine::Settled(settled) => block > settled.block && settled.variants.contains(&variant),
+        _ => false,
+    };
+    !lines.iter().any(is_over)
 }
 
 /// How often a cell is measured at most, with the runs that were disturbed.
@@ -211,6 +234,13 @@ mod tests {
         assert_eq!(told(&lines), [("run-2".to_owned(), 2, false)]);
         lines.extend([began(3, 0, 1), spoilt(3)]);
         assert_eq!(told(&lines), [("run-2".to_owned(), 3, false)]);
+    }
+
+    #[test]
+    fn a_settled_variant_is_due_up_to_its_last_block() {
+        let lines = [ExperimentLine::Settled(VariantsSettled { block: 1, variants: vec![2] })];
+        assert!(is_due(&lines, 1, 2) && !is_due(&lines, 2, 2));
+        assert!(is_due(&lines, 9, 0) && is_due(&[], 9, 2));
     }
 
     #[test]

@@ -57,14 +57,14 @@ pub fn dunnett(control: &[f64], samples: &[&[f64]]) -> Option<Vec<DunnettTest>> 
     let test = |sample: &&[f64]| {
         let error = (variance * (1.0 / sample.len() as f64 + 1.0 / control_count)).sqrt();
         let t = (raw_mean(sample) - raw_mean(control)) / error;
-        DunnettTest { t, p: (1.0 - all_within(Sides::Two, t.abs(), &shares, freedom)).clamp(0.0, 1.0) }
+        DunnettTest { t, p: (1.0 - all_within(Sidedness::Two, t.abs(), &shares, freedom)).clamp(0.0, 1.0) }
     };
     Some(samples.iter().map(test).collect())
 }
 
 /// On which sides a statistic may exceed its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sides {
+pub(crate) enum Sidedness {
     One,
     Two,
 }
@@ -72,10 +72,10 @@ pub(crate) enum Sides {
 /// The probability that no statistic exceeds `bound`: Dunnett's double integral over the control's mean and the pooled
 /// standard deviation, by Simpson's rule. The correlation of two statistics is the product of their `shares`. `bound` is at
 /// least 0.
-pub(crate) fn all_within(sides: Sides, bound: f64, shares: &[f64], freedom: f64) -> f64 {
+pub(crate) fn all_within(sides: Sidedness, bound: f64, shares: &[f64], freedom: f64) -> f64 {
     if shares.len() == 1 {
         let outside = student_t_p_two_sided(bound, freedom);
-        return 1.0 - if sides == Sides::One { outside / 2.0 } else { outside };
+        return 1.0 - if sides == Sidedness::One { outside / 2.0 } else { outside };
     }
     let deviation_reach = 8.0 / (2.0 * freedom).sqrt();
     let low = (1.0 - deviation_reach).max(0.0);
@@ -91,8 +91,8 @@ pub(crate) fn all_within(sides: Sides, bound: f64, shares: &[f64], freedom: f64)
                     let rest = (1.0 - share * share).sqrt();
                     let reach = bound * deviation;
                     let below = match sides {
-                        Sides::One => 0.0,
-                        Sides::Two => normal_cdf((share * z - reach) / rest),
+                        Sidedness::One => 0.0,
+                        Sidedness::Two => normal_cdf((share * z - reach) / rest),
                     };
                     normal_cdf((share * z + reach) / rest) - below
                 };
@@ -106,7 +106,7 @@ pub(crate) fn all_within(sides: Sides, bound: f64, shares: &[f64], freedom: f64)
 /// correlation, the square of `share`.
 ///
 /// The metrics of an experiment have the same bounds, so they are kept.
-pub(crate) fn critical(sides: Sides, (count, share): (usize, f64), freedom: f64, level: f64) -> f64 {
+pub(crate) fn critical(sides: Sidedness, (count, share): (usize, f64), freedom: f64, level: f64) -> f64 {
     let bits: Bits = [share, freedom, level].map(f64::to_bits);
     let key = (sides, count, bits);
     let known = CRITICAL.with_borrow(|known| known.get(&key).copied());
@@ -129,11 +129,11 @@ const CRITICAL_MAX: usize = 1_000;
 type Bits = [u64; 3];
 
 thread_local! {
-    static CRITICAL: RefCell<BTreeMap<(Sides, usize, Bits), f64>> = const { RefCell::new(BTreeMap::new()) };
+    static CRITICAL: RefCell<BTreeMap<(Sidedness, usize, Bits), f64>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn search(sides: Sides, shares: &[f64], freedom: f64, level: f64) -> f64 {
-    let tails = if sides == Sides::One { 1.0 } else { 2.0 };
+fn search(sides: Sidedness, shares: &[f64], freedom: f64, level: f64) -> f64 {
+    let tails = if sides == Sidedness::One { 1.0 } else { 2.0 };
     let alone = |alpha: f64| student_t_quantile(1.0 - alpha / tails, freedom);
     // Between that of one statistic and that of as many unrelated ones as the union bound allows.
     let (mut low, mut high) = (alone(1.0 - level), alone((1.0 - level) / shares.len() as f64));
@@ -176,11 +176,11 @@ mod tests {
     fn critical_values_are_those_of_the_tables() {
         // C. Dunnett, *Biometrics* 20 (1964), tables II and III, and *JASA* 50 (1955), table 1: equal groups, 5%.
         for (sides, count, freedom, expected) in [
-            (Sides::Two, 2, 10.0, 2.57),
-            (Sides::Two, 3, 6.0, 3.10),
-            (Sides::Two, 9, 20.0, 2.95),
-            (Sides::One, 3, 10.0, 2.34),
-            (Sides::One, 4, 20.0, 2.30),
+            (Sidedness::Two, 2, 10.0, 2.57),
+            (Sidedness::Two, 3, 6.0, 3.10),
+            (Sidedness::Two, 9, 20.0, 2.95),
+            (Sidedness::One, 3, 10.0, 2.34),
+            (Sidedness::One, 4, 20.0, 2.30),
         ] {
             let found = critical(sides, (count, 0.5f64.sqrt()), freedom, 0.95);
             assert!((found - expected).abs() < 0.006, "{sides:?} {count} {freedom}: {found}");

@@ -6,10 +6,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sysdyno_stats::block_model::{BlockModel, Cell};
+use sysdyno_stats::block_model::{BlockCell, BlockDifference, BlockModel};
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::signed_rank::hodges_lehmann;
-use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
+use sysdyno_stats::verdict::{Comparison, Intervals, compare, judge, log_margin, stop_reason};
 use sysdyno_stats::{
     change_point, dependence, distribution, goodness, order_statistics, proportion, regression, steady,
 };
@@ -389,7 +389,7 @@ impl Matrix<'_> {
                 let scatter = random.normal() + if self.is_spiky { spike } else { 0.0 };
                 let value = level + deviation * scatter + error * random.normal();
                 if random.uniform() >= self.missing {
-                    cells.push(Cell { variant, block, value, error });
+                    cells.push(BlockCell { variant, block, value, error });
                 }
             }
         }
@@ -432,15 +432,54 @@ fn a_variant_that_scatters_ten_times_as_much_does_not_make_intervals_too_narrow(
     }
 }
 
+/// Words of an experiment of four variants that is looked at after every second block of at most twelve, and whose variants are
+/// left out once they are settled.
+fn told_until_decided(levels: [f64; 4], deviation: f64, random: &mut Random) -> Vec<Comparison> {
+    const MARGIN: f64 = 0.05;
+    let (mut cells, mut settled) = (Vec::new(), Vec::new());
+    for block in 0..12 {
+        for variant in (0..4).filter(|variant| !settled.contains(variant)) {
+            let value = levels[variant] + f64::from(block) + deviation * random.normal();
+            cells.push(BlockCell::new(variant, block, value));
+        }
+        let model = BlockModel::fit(&cells).filter(|_| block % 2 == 1);
+        settled.extend(model.map_or_else(Vec::new, |model| model.settled(0, MARGIN, 1.0)));
+        if settled.contains(&0) {
+            break;
+        }
+    }
+    let model = BlockModel::fit(&cells).expect("sound");
+    let word = |(wide, narrow): (BlockDifference, BlockDifference)| {
+        compare(&Intervals { wide: Some(wide.difference), narrow: Some(narrow.difference) }, MARGIN)
+    };
+    model.against(0, 0.95).into_iter().zip(model.against(0, 0.9)).map(word).collect()
+}
+
+#[test]
+fn an_experiment_that_ends_once_it_is_decided_errs_no_more_often() {
+    for (seed, deviation) in [0.02, 0.05, 0.1].into_iter().enumerate() {
+        let is_false = |random: &mut Random| {
+            let words = told_until_decided([0.0; 4], deviation, random);
+            words.iter().any(|word| matches!(word, Comparison::Better | Comparison::Worse))
+        };
+        Rate::of(300, seed as u64, is_false).is_at_most(0.05);
+    }
+    let is_right = |random: &mut Random| {
+        told_until_decided([0.0, 0.3, -0.3, 0.0], 0.03, random)
+            == [Comparison::Better, Comparison::Worse, Comparison::Same]
+    };
+    Rate::of(200, 9, is_right).is_at_least(0.9);
+}
+
 #[test]
 fn the_best_of_a_block_model_is_rarely_left_out_and_two_blocks_tell_it_from_others() {
     let best = |effect: f64| {
         move |random: &mut Random| {
             let cells = (0..2).flat_map(|block| (0..4).map(move |variant| (variant, block)));
-            let cells: Vec<Cell> = cells
+            let cells: Vec<BlockCell> = cells
                 .map(|(variant, block)| {
                     let level = if variant == 2 { effect } else { 0.0 };
-                    Cell::new(variant, block, level + 10.0 * f64::from(block) + random.normal())
+                    BlockCell::new(variant, block, level + 10.0 * f64::from(block) + random.normal())
                 })
                 .collect();
             BlockModel::fit(&cells).map(|model| model.perhaps_best(1.0, 0.95)).unwrap_or_default()

@@ -12,7 +12,7 @@ use super::effect::{Difference, Found, within_deviation};
 use super::metric::{ComparedMetric, MeasuredSide};
 use sysdyno_record::comparison::EffectMethod;
 use sysdyno_record::effect::Better;
-use sysdyno_stats::block_model::{BlockModel, Cell};
+use sysdyno_stats::block_model::{BlockCell, BlockModel};
 use sysdyno_stats::estimate::Estimate;
 
 /// Rate of wrong words about a metric that has it for itself.
@@ -25,7 +25,18 @@ pub(super) struct Blocks {
     error_rate: f64,
 }
 
+/// The model of the metric that decides.
+pub(crate) struct Deciding {
+    pub(crate) model: BlockModel,
+    pub(crate) metric: &'static ComparedMetric,
+}
+
 impl Blocks {
+    /// The model alone.
+    pub(super) fn into_deciding(self, metric: &'static ComparedMetric) -> Deciding {
+        Deciding { model: self.model, metric }
+    }
+
     /// The model of the sides that may be compared, for one of so many metrics that share the error rate; `None`: they are no
     /// runs of blocks, or cannot be fitted.
     pub(super) fn of(measured: &[MeasuredSide], refused: &[bool], metrics_count: usize) -> Option<Blocks> {
@@ -36,7 +47,7 @@ impl Blocks {
             if of_side.blocks.len() != of_side.runs.len() {
                 return None;
             }
-            cells.extend(of_side.blocks.iter().zip(&of_side.runs).map(|(block, run)| Cell {
+            cells.extend(of_side.blocks.iter().zip(&of_side.runs).map(|(block, run)| BlockCell {
                 variant: side,
                 block: *block,
                 value: run.value.ln(),

@@ -30,9 +30,11 @@ pub(crate) use metric::WORK_TIME;
 pub use metric::{COMPARED_METRICS, ComparedMetric, WORK_METRICS};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
+pub(crate) use work::deciding_work;
 pub use work::{WorkCompareOptions, WorkProfile, WorkSide, compare_work};
 
 use blocks::Blocks;
+pub(crate) use blocks::Deciding;
 use gate::Allowed;
 use metric::{MeasuredSide, applying};
 use std::cmp::Reverse;
@@ -87,6 +89,15 @@ pub fn compare(mut sides: Vec<Side>, options: &CompareOptions) -> RunsComparison
     let operations = operations(sides, &refused, options);
     let machines = machines(sides, options.workload);
     RunsComparison { machines, ..concluded(shown, gates, operations, headline::limits(sides, &refused)) }
+}
+
+/// The model of the metric that decides; `None`: the sides have no blocks, or cannot be compared.
+pub(crate) fn deciding(sides: Vec<Side>, options: &CompareOptions) -> Option<Deciding> {
+    let refused = refused(&gates(&sides, &options.allowed), sides.len());
+    let metric = *applying(sides.first()?.runs.first()?, None, &options.metrics).first()?;
+    let measured: Vec<MeasuredSide> =
+        sides.iter().map(|side| metric.measure(&side.runs, &side.blocks, None)).collect();
+    Some(Blocks::of(&measured, &refused, 1)?.into_deciding(metric))
 }
 
 /// Which sides are refused: a refusal of the first side affects every comparison.

@@ -4,6 +4,7 @@
 //! As with runs under load, each record gives one number per command, and intervals come from the differences among the
 //! records of a side. A record in which nothing succeeded, or that was cut short, cannot be compared.
 
+use super::blocks::{Blocks, Deciding};
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
 use super::metric::{ComparedMetric, MeasuredSide, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
@@ -62,6 +63,16 @@ pub fn compare_work(sides: &[WorkSide], options: WorkCompareOptions<'_>) -> Runs
     let limits = [Some(NOT_INTERLEAVED_LIMIT), is_single.then_some(SINGLE_LIMIT)];
     let limits = limits.into_iter().flatten().map(str::to_owned).collect();
     super::concluded(shown, gates, operations(sides, &refused, options), limits)
+}
+
+/// The model of the metric that decides; `None`: the sides have no blocks, or cannot be compared.
+pub(crate) fn deciding_work(sides: &[WorkSide], options: WorkCompareOptions<'_>) -> Option<Deciding> {
+    let gates: Vec<GateOutcome> =
+        sides.iter().enumerate().filter_map(|(side, one)| gate(side, one)).collect();
+    let refused = super::refused(&gates, sides.len());
+    let decides = *metrics(sides, options.metric).first()?;
+    let measured: Vec<MeasuredSide> = sides.iter().map(|side| measure(side, None, decides)).collect();
+    Some(Blocks::of(&measured, &refused, 1)?.into_deciding(decides.metric))
 }
 
 /// Why a side may not be compared.

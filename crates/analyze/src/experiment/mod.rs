@@ -9,9 +9,11 @@
 
 mod best;
 mod resolution;
+mod settle;
 mod shown;
 
-pub use resolution::{Resolution, resolution};
+pub use resolution::{ExperimentResolution, resolution};
+pub use settle::{settled, settled_by_work};
 
 use crate::compare::{
     COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkCompareOptions, WorkProfile, WorkSide, compare,
@@ -23,7 +25,7 @@ use rand_xoshiro::SplitMix64;
 use std::collections::BTreeMap;
 use sysdyno_record::comparison::{ExperimentShown, RunsComparison, VariantShown};
 use sysdyno_record::experiment::{
-    ExperimentLine, ExperimentPlan, ExperimentVariant, MAX_TRIES, MeasuredCell, measured_cells,
+    ExperimentLine, ExperimentPlan, ExperimentVariant, MAX_TRIES, MeasuredCell, is_due, measured_cells,
 };
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
@@ -76,6 +78,12 @@ fn shuffle(variants: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
+/// The trials that are due, in order: all, but for those of variants that were settled before.
+pub fn due(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<PlannedCell> {
+    let all = order(plan).into_iter();
+    all.filter(|cell| is_due(lines, cell.block, cell.variant)).collect()
+}
+
 /// The trials that are missing, in order; in each block behind them those that are made once more.
 pub fn missing(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<PlannedCell> {
     let measured = measured_cells(lines);
@@ -84,7 +92,7 @@ pub fn missing(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<PlannedCe
         measured.iter().find(of_it).map_or(0, |one| if one.is_spoilt { one.tries } else { MAX_TRIES })
     };
     let mut cells: Vec<PlannedCell> =
-        order(plan).into_iter().filter(|cell| tries(cell) < MAX_TRIES).collect();
+        due(plan, lines).into_iter().filter(|cell| tries(cell) < MAX_TRIES).collect();
     cells.sort_by_key(|cell| (cell.block, tries(cell)));
     cells
 }
@@ -144,45 +152,63 @@ pub struct MeasuredVariant<R> {
     pub repeated_count: u64,
 }
 
-/// What came of an experiment; `None`: fewer than two of its variants were measured.
-pub fn conclude(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<RunProfile>>) -> Option<RunsComparison> {
+/// What came of an experiment, of so many trials that were planned; `None`: fewer than two of its variants were measured.
+pub fn conclude(
+    plan: &ExperimentPlan,
+    planned_count: u64,
+    measured: Vec<MeasuredVariant<RunProfile>>,
+) -> Option<RunsComparison> {
     let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
     let known = known(plan, measured)?;
-    let experiment = experiment_shown((plan, repeated_count), &known, shown::variant);
+    let experiment = experiment_shown(plan, [planned_count, repeated_count], &known, shown::variant);
+    let mut comparison = compare(sides(known), &options(plan));
+    comparison.gates.retain(|gate| !OF_FACTORS.contains(&gate.id));
+    Some(of_experiment(comparison, experiment))
+}
+
+/// Variants with their runs as sides of a comparison.
+fn sides(known: Known<'_, RunProfile>) -> Vec<Side> {
     let sides = known.into_iter().map(|(variant, MeasuredVariant { runs, blocks, .. })| Side {
         name: variant.name.clone(),
         runs,
         blocks,
     });
+    sides.collect()
+}
+
+/// How the variants of an experiment are compared.
+fn options(plan: &ExperimentPlan) -> CompareOptions {
     let noise = if plan.is_noisy { OF_NOISE } else { &[] };
     let allowed = OF_FACTORS.iter().chain(noise).copied();
-    let options = CompareOptions {
+    CompareOptions {
         margin_ratio: plan.effect_ratio,
         metrics: metrics(plan.metric.as_deref()),
         allowed: allowed.map(str::to_owned).collect(),
         workload: sysdyno_record::facts::HostUse::Web,
-    };
-    let mut comparison = compare(sides.collect(), &options);
-    comparison.gates.retain(|gate| !OF_FACTORS.contains(&gate.id));
-    Some(of_experiment(comparison, experiment))
+    }
 }
 
-/// What came of an experiment of work; `None`: fewer than two of its variants were measured.
+/// What came of an experiment of work, as [`conclude`].
 pub fn conclude_work(
     plan: &ExperimentPlan,
+    planned_count: u64,
     measured: Vec<MeasuredVariant<WorkProfile>>,
 ) -> Option<RunsComparison> {
     let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
     let known = known(plan, measured)?;
-    let experiment = experiment_shown((plan, repeated_count), &known, shown::work);
+    let experiment = experiment_shown(plan, [planned_count, repeated_count], &known, shown::work);
+    let options = WorkCompareOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
+    Some(of_experiment(compare_work(&work_sides(known), options), experiment))
+}
+
+/// Variants with their records of work as sides of a comparison.
+fn work_sides(known: Known<'_, WorkProfile>) -> Vec<WorkSide> {
     let sides = known.into_iter().map(|(variant, MeasuredVariant { runs, blocks, .. })| WorkSide {
         name: variant.name.clone(),
         runs,
         blocks,
     });
-    let sides: Vec<WorkSide> = sides.collect();
-    let options = WorkCompareOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
-    Some(of_experiment(compare_work(&sides, options), experiment))
+    sides.collect()
 }
 
 /// Variants of a plan with what was measured of each.
@@ -196,14 +222,15 @@ fn known<R>(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<R>>) -> Option<
 }
 
 fn experiment_shown<R>(
-    (plan, repeated_count): (&ExperimentPlan, u64),
+    plan: &ExperimentPlan,
+    [planned_count, repeated_count]: [u64; 2],
     known: &Known<'_, R>,
     show: impl Fn(usize, &ExperimentVariant, &[R]) -> VariantShown,
 ) -> ExperimentShown {
     let variants = known.iter().enumerate().map(|(side, (variant, one))| show(side, variant, &one.runs));
     ExperimentShown {
         name: plan.name.clone(),
-        planned_count: u64::from(plan.blocks) * plan.variants.len() as u64,
+        planned_count,
         measured_count: known.iter().map(|(_, one)| one.runs.len() as u64).sum(),
         repeated_count,
         variants: variants.collect(),
@@ -255,6 +282,7 @@ mod tests {
             metric: None,
             effect_ratio: None,
             is_noisy: false,
+            until_decided: false,
             source: "m.toml".into(),
             lab: None,
         }
@@ -313,9 +341,10 @@ mod tests {
         spoil(&mut spoilt, 0);
         let expected = [&all[1..2], &all[..1], &all[3..]].concat();
         assert_eq!(missing(&plan, &spoilt), expected, "it is made once more, behind its block");
-        let again = spoilt.iter().take(2).cloned().map(|line| match line {
+        let again = spoilt.iter().take(2).cloned().map(|line| match line.clone() {
             ExperimentLine::Began(began) => ExperimentLine::Began(TrialBegan { trial: 4, ..began }),
             ExperimentLine::Ended(ended) => ExperimentLine::Ended(TrialEnded { trial: 4, ..ended }),
+            ExperimentLine::Settled(_) => line,
         });
         let twice: Vec<ExperimentLine> = spoilt.iter().cloned().chain(again).collect();
         assert_eq!(missing(&plan, &twice), left, "and not a third time");

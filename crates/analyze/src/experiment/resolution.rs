@@ -7,7 +7,7 @@ use sysdyno_stats::block_model;
 
 /// What an experiment will be able to tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Resolution {
+pub struct ExperimentResolution {
     /// The metric that decides, in the words of a sentence.
     pub title: &'static str,
     /// How much runs are taken to scatter, as a ratio.
@@ -18,16 +18,16 @@ pub struct Resolution {
 }
 
 /// What these variants in these blocks can tell. `None`: the metric that decides is none of those of loads and commands.
-pub fn resolution(plan: &ExperimentPlan) -> Option<Resolution> {
+pub fn resolution(plan: &ExperimentPlan) -> Option<ExperimentResolution> {
     let name = plan.metric.as_deref().or_else(|| usual_metric(&plan.variants.first()?.plan))?;
     let metric = COMPARED_METRICS.iter().chain([&WORK_TIME]).find(|metric| metric.name == name)?;
     Some(of_metric(metric, [plan.variants.len(), plan.blocks as usize]))
 }
 
-fn of_metric(metric: &ComparedMetric, matrix: [usize; 2]) -> Resolution {
+fn of_metric(metric: &ComparedMetric, matrix: [usize; 2]) -> ExperimentResolution {
     let deviation_ratio = metric.deviation.value;
     let reach = block_model::resolution(matrix, deviation_ratio, 0.95);
-    Resolution { title: metric.title, deviation_ratio, difference_ratio: reach.map(f64::exp_m1) }
+    ExperimentResolution { title: metric.title, deviation_ratio, difference_ratio: reach.map(f64::exp_m1) }
 }
 
 /// The metric that decides where none is named.

@@ -42,7 +42,13 @@ fn start(bench: &Bench, command: &str, what: &str) -> Running {
 }
 
 fn begin(bench: &Bench, requests: u32) -> Running {
-    let (path, folder) = (file(bench, requests), bench.program.runs().join("matrices"));
+    file(bench, requests);
+    run(bench)
+}
+
+fn run(bench: &Bench) -> Running {
+    let runs = bench.program.runs();
+    let (path, folder) = (runs.join("experiment.toml"), runs.join("matrices"));
     let (root, state) = (bench.root(), bench.program.runs().join("state"));
     let [path, folder, root, state] = [path, folder, root, state].map(|path| path.display().to_string());
     let fixed = ["experiment", "run", &path, "--folder", &folder, "--root", &root, "--state-dir", &state];
@@ -117,6 +123,33 @@ fn an_experiment_that_was_killed_goes_on_where_it_stood() {
     assert_eq!(sides(&outcome), all_sides(), "{outcome}");
     assert_eq!(lines(&bench, "ended").len(), 8, "none is measured twice, {measured} were measured before");
     assert!(bench.is_as_before(), "{outcome}");
+}
+
+#[test]
+fn an_experiment_that_may_end_early_ends_once_its_differences_are_decided() {
+    let bench = Bench::new(&["--workers", "8", "--hold-ms", "5"]);
+    let text = format!(
+        "name = 'pages'\nurl = '{}'\nblocks = 8\nuntil-decided = true\nseed = 5\nnoisy = true\n\
+         metric = 'goodput'\neffect = '3%'\n\
+         [load]\nduration = '1s'\nwarmup = '0s'\n\
+         [[variant]]\nname = 'one'\nload.connections = 1\n\
+         [[variant]]\nname = 'eight'\nload.connections = 8\n",
+        bench.target.url()
+    );
+    fs::write(file(&bench, 1), text).expect("writes");
+    let outcome = run(&bench).finish(LIMIT);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let settled = lines(&bench, "settled");
+    assert_eq!(settled.len(), 1, "{outcome}");
+    assert_eq!(settled[0]["variants"], serde_json::json!([0, 1]));
+    let (document, trials) = (outcome.json(), lines(&bench, "ended").len() as u64);
+    assert!(trials < 16, "{outcome}");
+    assert_eq!(document["matrix"]["planned_count"], trials, "what is settled is planned no more");
+    assert_eq!(document["verdicts"][0]["verdict"]["word"], "better", "{outcome}");
+    assert!(outcome.stderr.contains("all differences are decided"), "{outcome}");
+    let folder = folder(&bench).expect("there is one").display().to_string();
+    start(&bench, "resume", &folder).finish(LIMIT);
+    assert_eq!(lines(&bench, "ended").len() as u64, trials, "nothing is left to resume");
 }
 
 #[test]

@@ -95,7 +95,10 @@ pub(crate) trait Collector: Send {
 /// How often a collector is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CollectorPace {
-    /// At every sample; when the budget is short, others are read less often before: what most findings rest on.
+    /// At every sample; when the budget is short, others are read less often before, and it never less often than every 400 ms:
+    /// what all findings rest on, and what costs little.
+    Vital,
+    /// The same, but never less often than every 800 ms: what most findings rest on.
     Foremost,
     /// At every sample, while the budget allows it.
     EverySample,
@@ -111,7 +114,10 @@ impl CollectorPace {
     /// The passes in which it is due.
     pub(crate) fn beat(self) -> Beat {
         match self {
-            CollectorPace::Foremost | CollectorPace::EverySample | CollectorPace::OwnLimit => Beat::Sample,
+            CollectorPace::Vital
+            | CollectorPace::Foremost
+            | CollectorPace::EverySample
+            | CollectorPace::OwnLimit => Beat::Sample,
             CollectorPace::TwiceASecond => Beat::HalfSecond,
             CollectorPace::EverySecond => Beat::Second,
         }
@@ -139,7 +145,7 @@ pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
     (CollectorPace::Foremost, process::collector),
     (CollectorPace::TwiceASecond, cgroup::collector),
     (CollectorPace::EverySecond, cgroup::limits),
-    (CollectorPace::EverySample, cpu::collector),
+    (CollectorPace::Vital, cpu::collector),
     (CollectorPace::EverySample, softirq::collector),
     (CollectorPace::TwiceASecond, irq::collector),
     (CollectorPace::EverySample, pressure::cpu),

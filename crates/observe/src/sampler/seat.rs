@@ -3,8 +3,15 @@
 use crate::collect::{Beat, Collector, CollectorPace, Pass, Table};
 use crate::{clock, courtesy};
 
-/// No collector is read less often than this. Unit: nanoseconds.
-const MAX_INTERVAL_NS: u64 = 5_000_000_000;
+/// A collector of this pace is not read less often than this, whatever it costs. A window of one second and a half without any
+/// reading of the CPUs explains nothing, and a host is dearest to read when it is busiest. Unit: nanoseconds.
+const fn max_interval_ns(pace: CollectorPace) -> u64 {
+    match pace {
+        CollectorPace::Vital => 400_000_000,
+        CollectorPace::Foremost => 800_000_000,
+        _ => 5_000_000_000,
+    }
+}
 
 /// What is wanted most counts for this part of what it takes when the dearest is looked for.
 const FOREMOST_WEIGHT: f64 = 0.25;
@@ -166,13 +173,14 @@ impl Seat {
         let beat_ns = period_ns.max(self.pace.beat().interval_ns());
         let interval_ns = beat_ns.saturating_mul(self.stride).saturating_mul(2);
         self.pace != CollectorPace::EverySecond
-            && interval_ns <= MAX_INTERVAL_NS
+            && interval_ns <= max_interval_ns(self.pace)
             && self.share_ns(period_ns) > 0.0
     }
 
     /// How much there is to gain by reading it less often: its share, less for what is wanted most.
     pub(super) fn gain_ns(&self, period_ns: u64) -> f64 {
-        let weight = if self.pace == CollectorPace::Foremost { FOREMOST_WEIGHT } else { 1.0 };
+        let is_foremost = matches!(self.pace, CollectorPace::Vital | CollectorPace::Foremost);
+        let weight = if is_foremost { FOREMOST_WEIGHT } else { 1.0 };
         self.share_ns(period_ns) * weight
     }
 

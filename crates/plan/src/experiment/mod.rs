@@ -78,6 +78,7 @@ impl ExperimentDraft {
 fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
     file.name.push_str("-quick");
     file.blocks = quick.blocks.or(file.blocks);
+    file.until_decided &= quick.blocks.is_none();
     file.budget = quick.budget.or(file.budget.take());
     file.takes = quick.takes.or(file.takes);
     if let Some(work) = &mut file.work {
@@ -141,6 +142,7 @@ pub(crate) fn plan(
         metric: file.metric,
         effect_ratio: file.effect.map(|effect| effect.0),
         is_noisy: file.noisy,
+        until_decided: file.until_decided,
         source: path.display().to_string(),
         lab: lab.map(|lab| lab.kept),
     };

@@ -20,6 +20,9 @@ pub struct ExperimentFile {
     pub url: Option<String>,
     /// How often every variant is measured.
     pub blocks: Option<u32>,
+    /// Whether a variant is measured only until its difference is decided; `blocks` is then the most.
+    #[serde(default)]
+    pub until_decided: bool,
     /// Time budget: no trial starts that would exceed it.
     pub budget: Option<Typed<SpanNs>>,
     /// How long a trial takes, including the start of its services; forecasts use it until the first trial has ended.

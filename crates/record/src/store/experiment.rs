@@ -144,6 +144,7 @@ mod tests {
             metric: None,
             effect_ratio: None,
             is_noisy: false,
+            until_decided: false,
             source: "m.toml".into(),
             lab: None,
         }

@@ -1,6 +1,6 @@
 //! Least squares for the level of a variant plus that of a block, with weights, and with cells that may be missing.
 
-use super::Cell;
+use super::BlockCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was fitted.
@@ -19,13 +19,13 @@ pub(super) struct Fit {
 }
 
 /// Cells of one block with their weights.
-type Block<'a> = Vec<(&'a Cell, f64)>;
+type Block<'a> = Vec<(&'a BlockCell, f64)>;
 
 impl Fit {
     /// Fits cells with these weights, one per cell.
     ///
     /// `None`: fewer than two variants, blocks that do not connect them, or as many levels as cells.
-    pub(super) fn new(cells: &[Cell], weights: &[f64]) -> Option<Fit> {
+    pub(super) fn new(cells: &[BlockCell], weights: &[f64]) -> Option<Fit> {
         let variants: Vec<usize> =
             cells.iter().map(|cell| cell.variant).collect::<BTreeSet<_>>().into_iter().collect();
         let mut blocks: BTreeMap<u32, Block> = BTreeMap::new();
@@ -68,7 +68,7 @@ impl Fit {
 fn reduced(variants: &[usize], blocks: &BTreeMap<u32, Block>) -> (Vec<Vec<f64>>, Vec<f64>) {
     let count = variants.len() - 1;
     let (mut matrix, mut sums) = (vec![vec![0.0; count]; count], vec![0.0; count]);
-    let row = |cell: &Cell| variants.binary_search(&cell.variant).ok()?.checked_sub(1);
+    let row = |cell: &BlockCell| variants.binary_search(&cell.variant).ok()?.checked_sub(1);
     for block in blocks.values() {
         let total: f64 = block.iter().map(|(_, weight)| weight).sum();
         let mean = weighted_mean(block.iter().map(|(cell, weight)| (cell.value, *weight)));
@@ -88,8 +88,8 @@ fn reduced(variants: &[usize], blocks: &BTreeMap<u32, Block>) -> (Vec<Vec<f64>>,
 
 /// Weighted squares of the residuals of a block.
 fn squares(block: &Block, variants: &[usize], levels: &[f64]) -> f64 {
-    let level = |cell: &Cell| variants.binary_search(&cell.variant).map_or(0.0, |place| levels[place]);
-    let rest = |cell: &Cell| cell.value - level(cell);
+    let level = |cell: &BlockCell| variants.binary_search(&cell.variant).map_or(0.0, |place| levels[place]);
+    let rest = |cell: &BlockCell| cell.value - level(cell);
     let mean = weighted_mean(block.iter().map(|(cell, weight)| (rest(cell), *weight)));
     block.iter().map(|(cell, weight)| weight * (rest(cell) - mean).powi(2)).sum()
 }
@@ -133,8 +133,8 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::*;
 
-    fn cells(values: &[(usize, u32, f64)]) -> Vec<Cell> {
-        values.iter().map(|(variant, block, value)| Cell::new(*variant, *block, *value)).collect()
+    fn cells(values: &[(usize, u32, f64)]) -> Vec<BlockCell> {
+        values.iter().map(|(variant, block, value)| BlockCell::new(*variant, *block, *value)).collect()
     }
 
     #[test]

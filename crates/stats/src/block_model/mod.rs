@@ -26,7 +26,7 @@ mod fit;
 use crate::descriptive::{is_usable, raw_mean, raw_variance};
 use crate::distribution::{f_p_upper, student_t_p_two_sided, student_t_quantile};
 use crate::estimate::{Estimate, is_level};
-use crate::multiplicity::{Sides, all_within, critical};
+use crate::multiplicity::{Sidedness, all_within, critical};
 use fit::Fit;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ const HALVINGS: usize = 60;
 
 /// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct BlockCell {
     /// Number of the variant.
     pub variant: usize,
     /// Number of the block.
@@ -50,10 +50,10 @@ pub struct Cell {
     pub error: f64,
 }
 
-impl Cell {
+impl BlockCell {
     /// A measurement whose error is not known.
-    pub fn new(variant: usize, block: u32, value: f64) -> Cell {
-        Cell { variant, block, value, error: 0.0 }
+    pub fn new(variant: usize, block: u32, value: f64) -> BlockCell {
+        BlockCell { variant, block, value, error: 0.0 }
     }
 }
 
@@ -69,7 +69,7 @@ pub struct BlockDifference {
 /// Variants measured in blocks.
 #[derive(Clone, Debug)]
 pub struct BlockModel {
-    cells: Vec<Cell>,
+    cells: Vec<BlockCell>,
     fit: Fit,
     variance: f64,
     freedom: f64,
@@ -93,7 +93,7 @@ pub fn resolution([variants, blocks]: [usize; 2], deviation: f64, level: f64) ->
     let is_sound = variants > 1 && blocks > 1 && deviation > 0.0 && deviation.is_finite() && is_level(level);
     is_sound.then(|| {
         let freedom = ((variants - 1) * (blocks - 1)) as f64;
-        let bound = critical(Sides::Two, (variants - 1, 0.5f64.sqrt()), freedom, level);
+        let bound = critical(Sidedness::Two, (variants - 1, 0.5f64.sqrt()), freedom, level);
         bound * deviation * (2.0 / blocks as f64).sqrt()
     })
 }
@@ -103,8 +103,9 @@ impl BlockModel {
     ///
     /// `None`: a value that is not finite, two cells of a variant in one block, fewer than two variants, variants that no
     /// blocks connect, no cell more than levels, or residuals that are all 0.
-    pub fn fit(cells: &[Cell]) -> Option<BlockModel> {
-        let is_sound = |cell: &Cell| cell.value.is_finite() && cell.error.is_finite() && cell.error >= 0.0;
+    pub fn fit(cells: &[BlockCell]) -> Option<BlockModel> {
+        let is_sound =
+            |cell: &BlockCell| cell.value.is_finite() && cell.error.is_finite() && cell.error >= 0.0;
         let mut places: Vec<(usize, u32)> = cells.iter().map(|cell| (cell.variant, cell.block)).collect();
         places.sort_unstable();
         places.dedup();
@@ -145,7 +146,7 @@ impl BlockModel {
     pub fn against(&self, control: usize, level: f64) -> Vec<BlockDifference> {
         let Some(from) = self.fit.place(control).filter(|_| is_level(level)) else { return Vec::new() };
         let count = self.fit.variants.len() - 1;
-        let bound = critical(Sides::Two, (count, self.share(from)), self.freedom, level);
+        let bound = critical(Sidedness::Two, (count, self.share(from)), self.freedom, level);
         let difference = |to: usize| {
             let pair = self.pair(from, to);
             let reach = pair.reach(bound, (1.0 - level) / (2.0 * count as f64));
@@ -165,7 +166,7 @@ impl BlockModel {
         let count = self.fit.variants.len() - 1;
         let pair = self.pair(from, to);
         let t = (pair.difference / pair.standard_error).abs();
-        let pooled = 1.0 - all_within(Sides::Two, t, &vec![self.share(from); count], self.freedom);
+        let pooled = 1.0 - all_within(Sidedness::Two, t, &vec![self.share(from); count], self.freedom);
         let own = pair.own_p().map_or(0.0, |p| p * count as f64);
         (from != to).then(|| pooled.max(own).clamp(0.0, 1.0))
     }
@@ -182,7 +183,7 @@ impl BlockModel {
     pub fn perhaps_best(&self, sign: f64, level: f64) -> Vec<usize> {
         let count = self.fit.variants.len();
         let may_be = |place: &usize| {
-            let bound = critical(Sides::One, (count - 1, self.share(*place)), self.freedom, level);
+            let bound = critical(Sidedness::One, (count - 1, self.share(*place)), self.freedom, level);
             let tail = (1.0 - level) / (count - 1) as f64;
             (0..count).filter(|other| other != place).all(|other| {
                 let pair = self.pair(*place, other);
@@ -198,6 +199,27 @@ impl BlockModel {
             self.cells.iter().any(|cell| cell.variant == variant && cell.block == block)
         };
         self.cells.iter().filter(|cell| cell.variant == one && has(other, cell.block)).count()
+    }
+
+    /// The variants of which enough is known, `margin` being the smallest difference that matters and `sign` as of
+    /// [`BlockModel::perhaps_best`]: those that are decided against `control` and are surely not the best; all, `control`
+    /// included, once all are decided.
+    ///
+    /// Decided is a difference whose 95% interval is narrower than the margin, or whose 99% interval lies wholly beyond it: by
+    /// width rather than by sign, so that it may be looked at after every few blocks ([`crate::verdict`]).
+    pub fn settled(&self, control: usize, margin: f64, sign: f64) -> Vec<usize> {
+        let (wide, strict) = (self.against(control, 0.95), self.against(control, 0.99));
+        let is_decided = |one: &BlockDifference, strict: &BlockDifference| {
+            let beyond = strict.difference.low > margin || strict.difference.high < -margin;
+            beyond || one.difference.width() < margin
+        };
+        let pairs = wide.iter().zip(&strict).filter(|(one, strict)| is_decided(one, strict));
+        let decided: Vec<usize> = pairs.map(|(one, _)| one.variant).collect();
+        if decided.len() + 1 == self.fit.variants.len() {
+            return self.fit.variants.clone();
+        }
+        let perhaps = self.perhaps_best(sign, 0.99);
+        decided.into_iter().filter(|variant| !perhaps.contains(variant)).collect()
     }
 
     /// Root of the smallest correlation of two differences from this variant.
@@ -264,9 +286,9 @@ impl Pair {
 
 /// p · number of variants of the test whether this one scatters more than the others, and the fit without it; `None`: too
 /// little is left without it.
-fn own_variance(fit: &Fit, cells: &[Cell], weights: &[f64], variant: usize) -> Option<(f64, Fit)> {
+fn own_variance(fit: &Fit, cells: &[BlockCell], weights: &[f64], variant: usize) -> Option<(f64, Fit)> {
     let others = cells.iter().zip(weights).filter(|(cell, _)| cell.variant != variant);
-    let (cells, weights): (Vec<Cell>, Vec<f64>) = others.unzip();
+    let (cells, weights): (Vec<BlockCell>, Vec<f64>) = others.unzip();
     let rest = Fit::new(&cells, &weights)?;
     let freedom = fit.freedom - rest.freedom;
     let part = (fit.squares - rest.squares) / freedom;
@@ -278,7 +300,7 @@ fn own_variance(fit: &Fit, cells: &[Cell], weights: &[f64], variant: usize) -> O
 }
 
 /// The weights of cells: equal, unless some bring their own errors.
-fn weights(cells: &[Cell]) -> Option<Vec<f64>> {
+fn weights(cells: &[BlockCell]) -> Option<Vec<f64>> {
     let with = |variance: f64| -> Vec<f64> {
         cells.iter().map(|cell| 1.0 / (variance + cell.error * cell.error)).collect()
     };
@@ -309,9 +331,9 @@ fn weights(cells: &[Cell]) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn cells(blocks: &[&[f64]]) -> Vec<Cell> {
+    fn cells(blocks: &[&[f64]]) -> Vec<BlockCell> {
         let block = |(block, values): (usize, &&[f64])| {
-            let cell = move |(variant, value): (usize, &f64)| Cell::new(variant, block as u32, *value);
+            let cell = move |(variant, value): (usize, &f64)| BlockCell::new(variant, block as u32, *value);
             values.iter().enumerate().map(cell).collect::<Vec<_>>()
         };
         blocks.iter().enumerate().flat_map(block).collect()
@@ -370,6 +392,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_decided_and_beaten_is_settled_and_all_once_all_are_decided() {
+        let blocks: [&[f64]; 4] =
+            [&[0.0, -1.0, 1.0, 0.1], &[0.1, -0.9, 1.0, 0.3], &[0.0, -1.1, 1.1, -0.1], &[0.1, -0.8, 1.2, 0.2]];
+        let model = BlockModel::fit(&cells(&blocks)).expect("sound");
+        assert_eq!(model.settled(0, 0.05, 1.0), [1], "2 may be the best, 3 is open");
+        assert_eq!(model.settled(0, 0.05, -1.0), [2]);
+        assert_eq!(model.settled(0, 2.0, 1.0), [0, 1, 2, 3], "all are narrower than that");
+    }
+
+    #[test]
     fn more_blocks_and_more_variants_resolve_more() {
         let of = |variants, blocks| resolution([variants, blocks], 0.035, 0.95).expect("sound");
         assert!((of(4, 2) / 0.035 - 4.26).abs() < 0.01, "simulated for three differences and 3 degrees");
@@ -383,7 +415,12 @@ mod tests {
         assert!(BlockModel::fit(&cells(&[&[1.0, 2.0]])).is_none(), "one block");
         assert!(BlockModel::fit(&cells(&[&[1.0, 2.0], &[2.0, 3.0]])).is_none(), "nothing varies");
         assert!(BlockModel::fit(&cells(&[&[1.0, f64::NAN], &[2.0, 3.5]])).is_none());
-        let twice = [Cell::new(0, 0, 1.0), Cell::new(0, 0, 2.0), Cell::new(1, 0, 2.0), Cell::new(1, 1, 3.0)];
+        let twice = [
+            BlockCell::new(0, 0, 1.0),
+            BlockCell::new(0, 0, 2.0),
+            BlockCell::new(1, 0, 2.0),
+            BlockCell::new(1, 1, 3.0),
+        ];
         assert!(BlockModel::fit(&twice).is_none());
     }
 }

@@ -1,13 +1,14 @@
 //! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
 
+mod result;
 mod stage;
 mod trial;
 
+pub(super) use self::result::conclusion;
+use self::result::{report, settle};
 pub(super) use self::stage::provide_all;
 use self::stage::{TrialPlace, described};
 use self::trial::trial;
-use super::compare;
-use super::work::profile as work_profile;
 use crate::args::{
     ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
     LabSshOptions,
@@ -19,24 +20,19 @@ use crate::settings::SettingsFile;
 use crate::ui::{Signals, Ui, causes};
 use anyhow::{Context, anyhow};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sysdyno_analyze::compare::RunProfile;
 use sysdyno_analyze::experiment::{
-    MeasuredVariant, PlannedCell, Resolution, Timed, conclude, conclude_work, forecast, missing, order,
-    resolution,
+    ExperimentResolution, PlannedCell, Timed, due, forecast, missing, order, resolution,
 };
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
-use sysdyno_record::comparison::RunsComparison;
 use sysdyno_record::experiment::{ExperimentPlan, MeasuredCell, measured_cells};
 use sysdyno_record::manifest::RunStatus;
-use sysdyno_record::plan::Plan;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::units::SpanNs;
-use sysdyno_report::{compare as text, escape, html, number};
+use sysdyno_report::{escape, number};
 use sysdyno_run::RunError;
 use sysdyno_run::agent::LoadGuard;
 use sysdyno_run::clock;
@@ -131,7 +127,8 @@ fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> 
 
 fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
     let (variants, blocks) = (plan.variants.len(), plan.blocks);
-    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+    let most = if plan.until_decided { "at most " } else { "" };
+    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{most}{blocks} blocks") };
     let time = forecast(plan, cells, &Timed::new());
     let trials = cells.len();
     let can_tell = resolution(plan).map_or(String::new(), |resolution| format!("; {}", told(&resolution)));
@@ -139,7 +136,7 @@ fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
 }
 
 /// What an experiment can tell, as a clause.
-fn told(Resolution { title, deviation_ratio, difference_ratio }: &Resolution) -> String {
+fn told(ExperimentResolution { title, deviation_ratio, difference_ratio }: &ExperimentResolution) -> String {
     match difference_ratio {
         Some(difference) => format!(
             "it can tell differences in {title} from about {} on, if runs differ by {} by themselves",
@@ -236,8 +233,9 @@ fn trials(
     ui: &Ui,
 ) -> anyhow::Result<Option<Exit>> {
     let (began, mut timed) = (Instant::now(), Timed::new());
-    let all = order(&folder.plan).len();
     loop {
+        settle(folder, ui)?;
+        let all = due(&folder.plan, &folder.lines).len();
         let left = missing(&folder.plan, &folder.lines);
         let Some(cell) = left.first().copied() else { break };
         let this = forecast(&folder.plan, &[cell], &timed);
@@ -247,8 +245,9 @@ fn trials(
             break;
         }
         let number = all - left.len() + 1;
+        let most = if folder.plan.until_decided { "at most " } else { "" };
         ui.note(&format!(
-            "trial {number} of {all}, block {}: {}{} ({} left)",
+            "trial {number} of {most}{all}, block {}: {}{} ({} left)",
             cell.block + 1,
             name(&folder.plan, cell),
             again(folder, cell),
@@ -300,49 +299,4 @@ fn again(folder: &ExperimentFolder, cell: PlannedCell) -> &'static str {
         true => ", repeated because it was disturbed",
         false => "",
     }
-}
-
-/// The runs that count, as `read` sees them, of each variant.
-fn measured<R>(
-    folder: &ExperimentFolder,
-    read: impl Fn(&Path) -> anyhow::Result<R>,
-) -> anyhow::Result<Vec<MeasuredVariant<R>>> {
-    let mut measured: BTreeMap<usize, MeasuredVariant<R>> = BTreeMap::new();
-    for cell in measured_cells(&folder.lines) {
-        let variant = cell.variant as usize;
-        let nothing = || MeasuredVariant { variant, runs: Vec::new(), blocks: Vec::new(), repeated_count: 0 };
-        let of_variant = measured.entry(variant).or_insert_with(nothing);
-        of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
-        of_variant.blocks.push(cell.block);
-        of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;
-    }
-    Ok(measured.into_values().collect())
-}
-
-/// Compares what was measured; `read` reads runs of loads.
-pub(super) fn conclusion(
-    folder: &ExperimentFolder,
-    read: impl Fn(&Path) -> anyhow::Result<RunProfile>,
-) -> anyhow::Result<RunsComparison> {
-    let is_work = folder.plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)));
-    let compared = if is_work {
-        conclude_work(&folder.plan, measured(folder, work_profile)?)
-    } else {
-        conclude(&folder.plan, measured(folder, read)?)
-    };
-    let path = folder.path().display();
-    compared.with_context(|| {
-        format!("cannot compare anything in '{path}': fewer than two variants were measured")
-    })
-}
-
-/// Compares what was measured, prints it and writes the page.
-fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let comparison = conclusion(folder, |path| compare::read(path, ui))?;
-    let page = folder.write_report(&html::render_comparison(&comparison, None))?;
-    match args.json {
-        true => ui.print_json(&comparison)?,
-        false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
-    }
-    Ok(if comparison.is_refused { Exit::Untrusted } else { Exit::Done })
 }

@@ -27,7 +27,7 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 }
 
 /// Of the time between two censuses, at most this part is spent on one.
-const MAX_CENSUS_PART: u64 = 500;
+const MAX_CENSUS_PART: u64 = 600;
 
 /// Of the time between two searches once a tier is known, at most this part is spent on one.
 const MAX_SEARCH_PART: u64 = 1000;

@@ -1,0 +1,96 @@
+//! What was measured in an experiment: which variants are settled, the comparison of all, and its report.
+
+use super::name;
+use crate::args::ExperimentHostArgs;
+use crate::commands::compare;
+use crate::commands::work::profile as work_profile;
+use crate::exit::Exit;
+use crate::ui::Ui;
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::path::Path;
+use sysdyno_analyze::compare::RunProfile;
+use sysdyno_analyze::experiment::{
+    MeasuredVariant, PlannedCell, conclude, conclude_work, due, missing, settled, settled_by_work,
+};
+use sysdyno_record::comparison::RunsComparison;
+use sysdyno_record::experiment::{ExperimentLine, ExperimentPlan, VariantsSettled, is_due, measured_cells};
+use sysdyno_record::plan::Plan;
+use sysdyno_record::store::ExperimentFolder;
+use sysdyno_report::{compare as text, html};
+
+/// Of an experiment that is measured until it is decided: looks after every second block which variants are settled.
+pub(super) fn settle(folder: &mut ExperimentFolder, ui: &Ui) -> anyhow::Result<()> {
+    let left = missing(&folder.plan, &folder.lines);
+    let Some(next) = left.first().map(|cell| cell.block) else { return Ok(()) };
+    let is_begun = measured_cells(&folder.lines).iter().any(|cell| cell.block == next);
+    if !folder.plan.until_decided || next == 0 || next % 2 == 1 || is_begun {
+        return Ok(());
+    }
+    let plan = &folder.plan;
+    let found = match is_work(plan) {
+        true => settled_by_work(plan, measured(folder, work_profile)?),
+        false => settled(plan, measured(folder, |path| compare::read(path, ui))?),
+    };
+    let variants: Vec<u32> =
+        found.into_iter().filter(|variant| is_due(&folder.lines, next, *variant)).collect();
+    if variants.is_empty() {
+        return Ok(());
+    }
+    let names = variants.iter().map(|variant| name(plan, PlannedCell { block: next, variant: *variant }));
+    let names: Vec<String> = names.collect();
+    ui.note(&match left.iter().any(|cell| !variants.contains(&cell.variant)) {
+        true => format!("block {next}: settled and not measured any more: {}", names.join(", ")),
+        false => format!("block {next}: all differences are decided"),
+    });
+    folder.append(ExperimentLine::Settled(VariantsSettled { block: next - 1, variants }))?;
+    Ok(())
+}
+
+fn is_work(plan: &ExperimentPlan) -> bool {
+    plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)))
+}
+
+/// The runs that count, as `read` sees them, of each variant.
+fn measured<R>(
+    folder: &ExperimentFolder,
+    read: impl Fn(&Path) -> anyhow::Result<R>,
+) -> anyhow::Result<Vec<MeasuredVariant<R>>> {
+    let mut measured: BTreeMap<usize, MeasuredVariant<R>> = BTreeMap::new();
+    for cell in measured_cells(&folder.lines) {
+        let variant = cell.variant as usize;
+        let nothing = || MeasuredVariant { variant, runs: Vec::new(), blocks: Vec::new(), repeated_count: 0 };
+        let of_variant = measured.entry(variant).or_insert_with(nothing);
+        of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
+        of_variant.blocks.push(cell.block);
+        of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;
+    }
+    Ok(measured.into_values().collect())
+}
+
+/// Compares what was measured; `read` reads runs of loads.
+pub fn conclusion(
+    folder: &ExperimentFolder,
+    read: impl Fn(&Path) -> anyhow::Result<RunProfile>,
+) -> anyhow::Result<RunsComparison> {
+    let planned_count = due(&folder.plan, &folder.lines).len() as u64;
+    let compared = match is_work(&folder.plan) {
+        true => conclude_work(&folder.plan, planned_count, measured(folder, work_profile)?),
+        false => conclude(&folder.plan, planned_count, measured(folder, read)?),
+    };
+    let path = folder.path().display();
+    compared.with_context(|| {
+        format!("cannot compare anything in '{path}': fewer than two variants were measured")
+    })
+}
+
+/// Compares what was measured, prints it and writes the page.
+pub(super) fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let comparison = conclusion(folder, |path| compare::read(path, ui))?;
+    let page = folder.write_report(&html::render_comparison(&comparison, None))?;
+    match args.json {
+        true => ui.print_json(&comparison)?,
+        false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
+    }
+    Ok(if comparison.is_refused { Exit::Untrusted } else { Exit::Done })
+}
