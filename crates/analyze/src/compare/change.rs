@@ -13,7 +13,13 @@ pub(super) fn change(effect: &Effect, better: Better) -> String {
             [point, percent_end(effect.low), format!("{}%", percent_end(effect.high))]
         }
     };
-    format!("{point} (95% interval {low} to {high})")
+    format!("{point} ({} interval {low} to {high})", level(effect.confidence_ratio))
+}
+
+/// The confidence of an interval: `95%`, or of a metric that shares its error rate with others `98.75%`.
+fn level(ratio: f64) -> String {
+    let digits = format!("{:.2}", ratio * 100.0);
+    format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn word(ratio: f64, better: Better) -> &'static str {
@@ -56,6 +62,7 @@ mod tests {
         check([1_730.0, 2_954.0, 5_050.0], Better::Higher, "× 2,954 (95% interval 1,730 to 5,050)");
         check([0.5, 20.0, f64::INFINITY], Better::Lower, "× 20 (95% interval 0.5 to –)");
         check([0.01, 0.05, 0.1], Better::Lower, "÷ 20 (95% interval 10 to 100)");
+        assert_eq!([0.95, 0.9875, 0.9].map(level), ["95%", "98.75%", "90%"]);
         check([0.0, 0.0, 0.1], Better::Higher, "100% lower (95% interval −100 to −90%)");
     }
 }

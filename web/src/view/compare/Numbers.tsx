@@ -63,6 +63,7 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
             {effect.method && (
               <p class="quiet">
                 {METHODS[effect.method]}
+                {effect.effect && effect.effect.confidence_ratio > 0.95 && `, ${significant(effect.effect.confidence_ratio * 100, 4)}% interval`}
                 {effect.p !== null && `, p ${effect.p < 0.001 ? "< 0.001" : significant(effect.p, 2)}`}
                 {effect.verdict.is_outlier_sensitive && ", decided by a few runs"}
               </p>
