@@ -152,13 +152,26 @@ pub struct VariantsSettled {
     pub variants: Vec<u32>,
 }
 
+/// The last block in which this variant is to be measured; `None`: no line says so.
+fn last_block(lines: &[ExperimentLine], variant: u32) -> Option<u32> {
+    let settled = lines.iter().filter_map(|line| match line {
+        ExperimentLine::Settled(settled) if settled.variants.contains(&variant) => Some(settled.block),
+        _ => None,
+    });
+    settled.min()
+}
+
 /// Whether this variant is to be measured in this block, as far as these lines say.
 pub fn is_due(lines: &[ExperimentLine], block: u32, variant: u32) -> bool {
-    let is_over = |line: &ExperimentLine| match line {
-        ExperimentLine::Settled(settled) => block > settled.block && settled.variants.contains(&variant),
-        _ => false,
+    last_block(lines, variant).is_none_or(|last| block <= last)
+}
+
+/// How many trials are to be made, as far as these lines say.
+pub fn trials_count(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> u64 {
+    let blocks = |variant| {
+        last_block(lines, variant).map_or(plan.blocks, |last| plan.blocks.min(last.saturating_add(1)))
     };
-    !lines.iter().any(is_over)
+    (0..plan.variants.len() as u32).map(|variant| u64::from(blocks(variant))).sum()
 }
 
 /// How often a cell is measured at most, with the runs that were disturbed.

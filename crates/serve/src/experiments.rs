@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
-use sysdyno_record::experiment::{is_due, measured_cells};
+use sysdyno_record::experiment::{measured_cells, trials_count};
 use sysdyno_record::store::ExperimentFolder;
 
 /// Most experiments in the list; of more, the newest.
@@ -89,14 +89,6 @@ fn changed(entry: &fs::DirEntry) -> Option<(SystemTime, OsString)> {
     Some((log.map_or(folder, |log| log.max(folder)), name))
 }
 
-/// How many trials it has in the end, as far as is known.
-fn trials_count(folder: &ExperimentFolder) -> u64 {
-    let variants = 0..folder.plan.variants.len() as u32;
-    let cells =
-        (0..folder.plan.blocks).flat_map(|block| variants.clone().map(move |variant| (block, variant)));
-    cells.filter(|(block, variant)| is_due(&folder.lines, *block, *variant)).count() as u64
-}
-
 fn row(path: &Path, changed: SystemTime) -> Option<ExperimentRow> {
     let folder = ExperimentFolder::open(path).ok()?;
     let since = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -104,7 +96,7 @@ fn row(path: &Path, changed: SystemTime) -> Option<ExperimentRow> {
         name: path.file_name()?.to_str()?.to_owned(),
         title: folder.plan.name.clone(),
         variants_count: folder.plan.variants.len(),
-        trials_count: trials_count(&folder),
+        trials_count: trials_count(&folder.plan, &folder.lines),
         measured_count: measured_cells(&folder.lines).len(),
         changed_unix_ms: u64::try_from(since.as_millis()).unwrap_or(0),
     })

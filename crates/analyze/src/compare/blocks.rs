@@ -8,11 +8,12 @@
 //! The metric that decides has the whole error rate for itself; all other metrics share another one evenly, because one or
 //! the other of many would differ by chance.
 
+use super::SIDES_MAX;
 use super::effect::{Difference, Found, within_deviation};
 use super::metric::{ComparedMetric, MeasuredSide};
 use sysdyno_record::comparison::EffectMethod;
 use sysdyno_record::effect::Better;
-use sysdyno_stats::block_model::{BlockCell, BlockModel};
+use sysdyno_stats::block_model::{BlockCell, BlockDifference, BlockModel};
 use sysdyno_stats::estimate::Estimate;
 
 /// Rate of wrong words about a metric that has it for itself.
@@ -23,6 +24,10 @@ pub(super) struct Blocks {
     model: BlockModel,
     /// Rate of wrong words about this metric.
     error_rate: f64,
+    /// Differences from the first side, with intervals that leave out that rate.
+    wide: Vec<BlockDifference>,
+    /// The same, with intervals that leave out twice as much, for the word "same".
+    narrow: Vec<BlockDifference>,
 }
 
 /// The model of the metric that decides.
@@ -40,6 +45,10 @@ impl Blocks {
     /// The model of the sides that may be compared, for one of so many metrics that share the error rate; `None`: they are no
     /// runs of blocks, or cannot be fitted.
     pub(super) fn of(measured: &[MeasuredSide], refused: &[bool], metrics_count: usize) -> Option<Blocks> {
+        // The model takes the cube of their number in time; only a hostile folder has more.
+        if measured.len() > SIDES_MAX {
+            return None;
+        }
         let is_used = |side: &usize| !refused[*side] && measured[*side].missing.is_none();
         let mut cells = Vec::new();
         for side in (0..measured.len()).filter(is_used) {
@@ -55,18 +64,19 @@ impl Blocks {
             }));
         }
         let model = BlockModel::fit(&cells)?;
-        Some(Blocks { model, error_rate: ERROR_RATE / metrics_count.max(1) as f64 })
+        let error_rate = ERROR_RATE / metrics_count.max(1) as f64;
+        let [wide, narrow] = [error_rate, 2.0 * error_rate].map(|rate| model.against(0, 1.0 - rate));
+        Some(Blocks { model, error_rate, wide, narrow })
     }
 
     /// The effect on a side against the first; `None`: one of them is not in the model.
     pub(super) fn effect(&self, side: usize, metric: &ComparedMetric, margin_ratio: f64) -> Option<Found> {
-        let at = |level: f64| -> Option<Estimate> {
-            let differences = self.model.against(0, level);
-            differences.into_iter().find(|one| one.variant == side).map(|one| one.difference)
+        let of_side = |all: &[BlockDifference]| -> Option<Estimate> {
+            all.iter().find(|one| one.variant == side).map(|one| one.difference)
         };
         let difference = Difference {
-            wide: at(1.0 - self.error_rate)?,
-            narrow: at(1.0 - 2.0 * self.error_rate)?,
+            wide: of_side(&self.wide)?,
+            narrow: of_side(&self.narrow)?,
             p: (self.model.adjusted_p(0, side)? * ERROR_RATE / self.error_rate).min(1.0),
             method: EffectMethod::Blocks,
         };

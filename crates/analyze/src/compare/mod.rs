@@ -31,7 +31,7 @@ pub use metric::{COMPARED_METRICS, ComparedMetric, WORK_METRICS};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
 pub(crate) use work::deciding_work;
-pub use work::{WorkCompareOptions, WorkProfile, WorkSide, compare_work};
+pub use work::{WorkCompareOptions, WorkProfile, compare_work};
 
 use blocks::Blocks;
 pub(crate) use blocks::Deciding;
@@ -54,13 +54,13 @@ const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// Maximum number of sides: each has a letter.
 pub const SIDES_MAX: usize = LETTERS.len();
 
-/// One side of a comparison: runs that repeat each other.
+/// One side of a comparison: runs, or records of work, that repeat each other.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct Side<R = RunProfile> {
     /// The user's input. Untrusted.
     pub name: String,
     /// Its runs; at least one.
-    pub runs: Vec<RunProfile>,
+    pub runs: Vec<R>,
     /// The block of each, in an experiment; otherwise empty.
     pub blocks: Vec<u32>,
 }

@@ -8,7 +8,7 @@ use super::blocks::{Blocks, Deciding};
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
 use super::metric::{ComparedMetric, MeasuredSide, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
-use super::{Family, adjust};
+use super::{Family, Side, adjust};
 use crate::format;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::comparison::{
@@ -32,17 +32,6 @@ pub struct WorkProfile {
     pub is_whole: bool,
 }
 
-/// Records that repeat each other; at least one.
-#[derive(Clone, Debug)]
-pub struct WorkSide {
-    /// What it is called. Untrusted.
-    pub name: String,
-    /// Its records.
-    pub runs: Vec<WorkProfile>,
-    /// The block of each, in an experiment; otherwise empty.
-    pub blocks: Vec<u32>,
-}
-
 /// The options of a comparison of work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkCompareOptions<'a> {
@@ -53,7 +42,7 @@ pub struct WorkCompareOptions<'a> {
 }
 
 /// Compares sides by each command and all together, each further one with the first.
-pub fn compare_work(sides: &[WorkSide], options: WorkCompareOptions<'_>) -> RunsComparison {
+pub fn compare_work(sides: &[Side<WorkProfile>], options: WorkCompareOptions<'_>) -> RunsComparison {
     let gates: Vec<GateOutcome> =
         sides.iter().enumerate().filter_map(|(side, one)| gate(side, one)).collect();
     let refused = super::refused(&gates, sides.len());
@@ -66,7 +55,10 @@ pub fn compare_work(sides: &[WorkSide], options: WorkCompareOptions<'_>) -> Runs
 }
 
 /// The model of the metric that decides; `None`: the sides have no blocks, or cannot be compared.
-pub(crate) fn deciding_work(sides: &[WorkSide], options: WorkCompareOptions<'_>) -> Option<Deciding> {
+pub(crate) fn deciding_work(
+    sides: &[Side<WorkProfile>],
+    options: WorkCompareOptions<'_>,
+) -> Option<Deciding> {
     let gates: Vec<GateOutcome> =
         sides.iter().enumerate().filter_map(|(side, one)| gate(side, one)).collect();
     let refused = super::refused(&gates, sides.len());
@@ -76,7 +68,7 @@ pub(crate) fn deciding_work(sides: &[WorkSide], options: WorkCompareOptions<'_>)
 }
 
 /// Why a side may not be compared.
-fn gate(side: usize, one: &WorkSide) -> Option<GateOutcome> {
+fn gate(side: usize, one: &Side<WorkProfile>) -> Option<GateOutcome> {
     let wrong = one.runs.iter().find_map(|run| {
         let verdict = &run.summary.verdict;
         let cause = if verdict.status == VerdictStatus::Invalid {
@@ -138,7 +130,7 @@ static COUNTED: [WorkMetric; 3] = [
 ];
 
 /// What these sides are compared by, that which decides first.
-fn metrics(sides: &[WorkSide], deciding: Option<&str>) -> Vec<WorkMetric> {
+fn metrics(sides: &[Side<WorkProfile>], deciding: Option<&str>) -> Vec<WorkMetric> {
     let mut runs = sides.iter().flat_map(|side| &side.runs);
     if !runs.any(|run| run.summary.served.is_some()) {
         return vec![TIME];
@@ -150,7 +142,7 @@ fn metrics(sides: &[WorkSide], deciding: Option<&str>) -> Vec<WorkMetric> {
 }
 
 fn operations(
-    sides: &[WorkSide],
+    sides: &[Side<WorkProfile>],
     refused: &[bool],
     options: WorkCompareOptions<'_>,
 ) -> Vec<OperationComparison> {
@@ -174,7 +166,7 @@ fn operations(
     operations
 }
 
-fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> MeasuredSide {
+fn measure(side: &Side<WorkProfile>, name: Option<&str>, one: WorkMetric) -> MeasuredSide {
     let of_run = |run: &WorkProfile| {
         let spread = Figures::of(&run.summary, name).and_then(|figures| (one.of)(&figures));
         let sound = spread.filter(|spread| spread.median > 0.0 && spread.median.is_finite());
@@ -236,9 +228,9 @@ mod tests {
         }
     }
 
-    fn side(name: &str, times: &[[u64; 2]]) -> WorkSide {
+    fn side(name: &str, times: &[[u64; 2]]) -> Side<WorkProfile> {
         let runs = times.iter().map(|ms| profile(*ms, Ending::Exit(0))).collect();
-        WorkSide { name: name.into(), runs, blocks: Vec::new() }
+        Side { name: name.into(), runs, blocks: Vec::new() }
     }
 
     #[test]
@@ -274,7 +266,7 @@ mod tests {
                 });
                 profile
             };
-            WorkSide { name: name.into(), runs: counts.map(run).to_vec(), blocks: Vec::new() }
+            Side { name: name.into(), runs: counts.map(run).to_vec(), blocks: Vec::new() }
         };
         let sides = [counted("one", [10_000, 10_010]), counted("two", [20_000, 20_010])];
         let compared = |metric| compare_work(&sides, WorkCompareOptions { metric, margin_ratio: None });
@@ -292,7 +284,7 @@ mod tests {
     #[test]
     fn what_did_not_succeed_is_refused() {
         let failed =
-            WorkSide { name: "two".into(), runs: vec![profile([5, 5], Ending::Exit(1))], blocks: Vec::new() };
+            Side { name: "two".into(), runs: vec![profile([5, 5], Ending::Exit(1))], blocks: Vec::new() };
         let compared = compare_work(&[side("one", &[[1000, 500]]), failed], WorkCompareOptions::default());
         assert!(compared.is_refused && compared.operations[0].metrics[0].effects.is_empty());
         assert_eq!(compared.gates[0].id, "C01");

@@ -16,7 +16,7 @@ pub use resolution::{ExperimentResolution, resolution};
 pub use settle::{settled, settled_by_work};
 
 use crate::compare::{
-    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkCompareOptions, WorkProfile, WorkSide, compare,
+    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkCompareOptions, WorkProfile, compare,
     compare_work, interleave,
 };
 use crate::search::Search;
@@ -78,21 +78,17 @@ fn shuffle(variants: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
-/// The trials that are due, in order: all, but for those of variants that were settled before.
-pub fn due(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<PlannedCell> {
-    let all = order(plan).into_iter();
-    all.filter(|cell| is_due(lines, cell.block, cell.variant)).collect()
-}
-
-/// The trials that are missing, in order; in each block behind them those that are made once more.
+/// The trials that are missing, in order, but for those of variants that were settled before; in each block behind them those that are made once more.
 pub fn missing(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<PlannedCell> {
     let measured = measured_cells(lines);
     let tries = |cell: &PlannedCell| {
         let of_it = |one: &&MeasuredCell| (one.block, one.variant) == (cell.block, cell.variant);
         measured.iter().find(of_it).map_or(0, |one| if one.is_spoilt { one.tries } else { MAX_TRIES })
     };
-    let mut cells: Vec<PlannedCell> =
-        due(plan, lines).into_iter().filter(|cell| tries(cell) < MAX_TRIES).collect();
+    let mut cells: Vec<PlannedCell> = order(plan)
+        .into_iter()
+        .filter(|cell| is_due(lines, cell.block, cell.variant) && tries(cell) < MAX_TRIES)
+        .collect();
     cells.sort_by_key(|cell| (cell.block, tries(cell)));
     cells
 }
@@ -167,7 +163,7 @@ pub fn conclude(
 }
 
 /// Variants with their runs as sides of a comparison.
-fn sides(known: Known<'_, RunProfile>) -> Vec<Side> {
+fn sides<R>(known: Known<'_, R>) -> Vec<Side<R>> {
     let sides = known.into_iter().map(|(variant, MeasuredVariant { runs, blocks, .. })| Side {
         name: variant.name.clone(),
         runs,
@@ -198,17 +194,7 @@ pub fn conclude_work(
     let known = known(plan, measured)?;
     let experiment = experiment_shown(plan, [planned_count, repeated_count], &known, shown::work);
     let options = WorkCompareOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
-    Some(of_experiment(compare_work(&work_sides(known), options), experiment))
-}
-
-/// Variants with their records of work as sides of a comparison.
-fn work_sides(known: Known<'_, WorkProfile>) -> Vec<WorkSide> {
-    let sides = known.into_iter().map(|(variant, MeasuredVariant { runs, blocks, .. })| WorkSide {
-        name: variant.name.clone(),
-        runs,
-        blocks,
-    });
-    sides.collect()
+    Some(of_experiment(compare_work(&sides(known), options), experiment))
 }
 
 /// Variants of a plan with what was measured of each.
@@ -341,10 +327,10 @@ mod tests {
         spoil(&mut spoilt, 0);
         let expected = [&all[1..2], &all[..1], &all[3..]].concat();
         assert_eq!(missing(&plan, &spoilt), expected, "it is made once more, behind its block");
-        let again = spoilt.iter().take(2).cloned().map(|line| match line.clone() {
+        let again = spoilt.iter().take(2).cloned().map(|line| match line {
             ExperimentLine::Began(began) => ExperimentLine::Began(TrialBegan { trial: 4, ..began }),
             ExperimentLine::Ended(ended) => ExperimentLine::Ended(TrialEnded { trial: 4, ..ended }),
-            ExperimentLine::Settled(_) => line,
+            settled @ ExperimentLine::Settled(_) => settled,
         });
         let twice: Vec<ExperimentLine> = spoilt.iter().cloned().chain(again).collect();
         assert_eq!(missing(&plan, &twice), left, "and not a third time");

@@ -4,7 +4,7 @@
 //! ([`BlockModel::settled`]). One that is decided against the first, and that some other surely beats, is measured no more; once
 //! all are decided against the first, the experiment ends. Variants that may not be compared wait for nothing.
 
-use super::{MeasuredVariant, known, options, sides, work_sides};
+use super::{MeasuredVariant, known, options, sides};
 use crate::compare::{Deciding, RunProfile, WorkCompareOptions, WorkProfile, deciding, deciding_work};
 use sysdyno_record::effect::Better;
 use sysdyno_record::experiment::ExperimentPlan;
@@ -24,7 +24,7 @@ pub fn settled(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<RunProfile>>
 pub fn settled_by_work(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<WorkProfile>>) -> Vec<u32> {
     let variants: Vec<usize> = measured.iter().map(|one| one.variant).collect();
     let options = WorkCompareOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
-    let model = known(plan, measured).and_then(|known| deciding_work(&work_sides(known), options));
+    let model = known(plan, measured).and_then(|known| deciding_work(&sides(known), options));
     of_model(plan, &variants, model)
 }
 

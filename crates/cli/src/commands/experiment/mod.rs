@@ -23,12 +23,12 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::experiment::{
-    ExperimentResolution, PlannedCell, Timed, due, forecast, missing, order, resolution,
+    ExperimentResolution, PlannedCell, Timed, forecast, missing, order, resolution,
 };
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
-use sysdyno_record::experiment::{ExperimentPlan, MeasuredCell, measured_cells};
+use sysdyno_record::experiment::{ExperimentPlan, MeasuredCell, measured_cells, trials_count};
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::units::SpanNs;
@@ -101,8 +101,8 @@ fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
         labs = provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+        ui.note(&sentence(&folder.plan, &cells));
     }
-    ui.note(&sentence(&folder.plan, &cells));
     measure(folder, (labs, &tuning, &guard), &args.host, ui)
 }
 
@@ -131,21 +131,20 @@ fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
     let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{most}{blocks} blocks") };
     let time = forecast(plan, cells, &Timed::new());
     let trials = cells.len();
-    let can_tell = resolution(plan).map_or(String::new(), |resolution| format!("; {}", told(&resolution)));
+    let can_tell = resolution(plan).map_or(String::new(), |resolution| format!("\n{}", told(&resolution)));
     format!("measuring {variants} variants in {blocks}: {trials} trials, about {time}{can_tell}")
 }
 
-/// What an experiment can tell, as a clause.
+/// What an experiment can detect, as a line.
 fn told(ExperimentResolution { title, deviation_ratio, difference_ratio }: &ExperimentResolution) -> String {
     match difference_ratio {
         Some(difference) => format!(
-            "it can tell differences in {title} from about {} on, if runs differ by {} by themselves",
+            "it can detect differences in {title} of about {} or more, if runs vary by {}",
             number::percent(*difference),
             number::percent(*deviation_ratio)
         ),
         None => format!(
-            "it can only tell large differences in {title}, because one block does not show how much runs differ \
-             by themselves"
+            "it can detect only large differences in {title}, because one block does not show how much runs vary"
         ),
     }
 }
@@ -235,7 +234,7 @@ fn trials(
     let (began, mut timed) = (Instant::now(), Timed::new());
     loop {
         settle(folder, ui)?;
-        let all = due(&folder.plan, &folder.lines).len();
+        let all = trials_count(&folder.plan, &folder.lines) as usize;
         let left = missing(&folder.plan, &folder.lines);
         let Some(cell) = left.first().copied() else { break };
         let this = forecast(&folder.plan, &[cell], &timed);

@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use sysdyno_analyze::compare::RunProfile;
 use sysdyno_analyze::experiment::{
-    MeasuredVariant, PlannedCell, conclude, conclude_work, due, missing, settled, settled_by_work,
+    MeasuredVariant, PlannedCell, conclude, conclude_work, missing, settled, settled_by_work,
 };
 use sysdyno_record::comparison::RunsComparison;
-use sysdyno_record::experiment::{ExperimentLine, ExperimentPlan, VariantsSettled, is_due, measured_cells};
+use sysdyno_record::experiment::{
+    ExperimentLine, ExperimentPlan, VariantsSettled, is_due, measured_cells, trials_count,
+};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_report::{compare as text, html};
@@ -40,8 +42,8 @@ pub(super) fn settle(folder: &mut ExperimentFolder, ui: &Ui) -> anyhow::Result<(
     let names = variants.iter().map(|variant| name(plan, PlannedCell { block: next, variant: *variant }));
     let names: Vec<String> = names.collect();
     ui.note(&match left.iter().any(|cell| !variants.contains(&cell.variant)) {
-        true => format!("block {next}: settled and not measured any more: {}", names.join(", ")),
-        false => format!("block {next}: all differences are decided"),
+        true => format!("after block {next}: settled and no longer measured: {}", names.join(", ")),
+        false => format!("after block {next}: all differences are decided"),
     });
     folder.append(ExperimentLine::Settled(VariantsSettled { block: next - 1, variants }))?;
     Ok(())
@@ -73,7 +75,7 @@ pub fn conclusion(
     folder: &ExperimentFolder,
     read: impl Fn(&Path) -> anyhow::Result<RunProfile>,
 ) -> anyhow::Result<RunsComparison> {
-    let planned_count = due(&folder.plan, &folder.lines).len() as u64;
+    let planned_count = trials_count(&folder.plan, &folder.lines);
     let compared = match is_work(&folder.plan) {
         true => conclude_work(&folder.plan, planned_count, measured(folder, work_profile)?),
         false => conclude(&folder.plan, planned_count, measured(folder, read)?),
