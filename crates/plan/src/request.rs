@@ -57,7 +57,7 @@ pub fn plan(
         method: options.method.clone().unwrap_or_else(|| default_method.into()).to_ascii_uppercase(),
         headers: headers(options)?,
         body_bytes: body.len() as u64,
-        body,
+        body: body.into(),
     };
     // First, since it knows what of a URL may be shown.
     let target = sysdyno_load::target::resolve(url)?;

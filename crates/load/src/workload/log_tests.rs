@@ -16,7 +16,8 @@ fn wish<'a>(request: &'a RequestSpec, validators: &'a Validators, speed_ratio: O
 }
 
 fn workload(log: AccessLog, speed_ratio: Option<f64>) -> Workload {
-    let request = RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 };
+    let request =
+        RequestSpec { method: "GET".into(), headers: vec![], body: Default::default(), body_bytes: 0 };
     log.workload(&wish(&request, &Validators::default(), speed_ratio)).expect("can be replayed")
 }
 

@@ -315,7 +315,7 @@ impl Compiling<'_> {
         let request = RequestSpec {
             method: "GET".into(),
             headers: self.plan.request.headers.clone(),
-            body: Vec::new(),
+            body: Default::default(),
             body_bytes: 0,
         };
         let rules = session.operations.len() as u32;

@@ -85,7 +85,7 @@ fn parse_line(line: &str, base: &Base<'_>) -> Result<OperationPlan, String> {
     if let Some(method) = method {
         // A body belongs to the methods that have one.
         if matches!(method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
-            (request.body, request.body_bytes) = (Vec::new(), 0);
+            (request.body, request.body_bytes) = (Default::default(), 0);
         }
         request.method = method;
     }
@@ -126,8 +126,12 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<(String, f64, String)>, String> {
         let target = target::resolve("http://127.0.0.1:8080/").expect("resolves");
-        let request =
-            RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 };
+        let request = RequestSpec {
+            method: "GET".into(),
+            headers: Vec::new(),
+            body: Default::default(),
+            body_bytes: 0,
+        };
         let base = Base { target: &target, request: &request, validators: &Validators::default() };
         let operations = parse(text, &base).map_err(|error| error.to_string())?;
         Ok(operations.into_iter().map(|item| (item.request.method, item.weight, item.path)).collect())

@@ -248,7 +248,7 @@ fn request(
             method: method.to_ascii_uppercase(),
             headers,
             body_bytes: body.len() as u64,
-            body,
+            body: body.into(),
         },
         weight: 1.0,
         validators: Validators {

@@ -72,7 +72,12 @@ impl LoadPlan {
     pub fn plain(target: Target) -> LoadPlan {
         LoadPlan {
             target,
-            request: RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 },
+            request: RequestSpec {
+                method: "GET".into(),
+                headers: vec![],
+                body: Default::default(),
+                body_bytes: 0,
+            },
             validators: Validators::default(),
             arrival: Arrival::Closed,
             connections: 1,

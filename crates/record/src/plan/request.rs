@@ -1,6 +1,7 @@
 //! One request, and the requirements for its response.
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One HTTP request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -9,9 +10,9 @@ pub struct RequestSpec {
     pub method: String,
     /// Header fields besides `Host`, `Content-Length`, `Connection` and `User-Agent`; secrets redacted in the record.
     pub headers: Vec<HeaderField>,
-    /// The body; empty for none.
-    #[serde(default, skip_serializing)]
-    pub body: Vec<u8>,
+    /// The body; empty for none. It is not recorded, and copies of a plan share it.
+    #[serde(skip)]
+    pub body: Arc<[u8]>,
     /// Length of the body, kept since the body itself is not recorded.
     pub body_bytes: u64,
 }

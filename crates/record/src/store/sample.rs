@@ -46,7 +46,7 @@ pub(crate) fn load_plan() -> LoadPlan {
                 HeaderField { name: "Authorization".into(), value: "Bearer canary".into() },
                 HeaderField { name: "Accept".into(), value: "*/*".into() },
             ],
-            body: Vec::new(),
+            body: Default::default(),
             body_bytes: 0,
         },
         arrival: Arrival::Poisson,

@@ -33,9 +33,9 @@ impl PartCall {
     /// A part of a plan.
     pub(super) fn new(trial: u32, part: Part, plan: LoadPlan, is_target_mine: bool) -> PartCall {
         let Part { host, hosts, threads_before, machine_threads } = part;
-        let body = plan.request.body.clone();
+        let body = plan.request.body.to_vec();
         let operations = plan.workload.operations.iter();
-        let operation_bodies = operations.map(|operation| operation.request.body.clone()).collect();
+        let operation_bodies = operations.map(|operation| operation.request.body.to_vec()).collect();
         PartCall {
             trial,
             host,
@@ -58,9 +58,9 @@ impl PartCall {
     /// The whole load, with what it is sent with.
     pub(super) fn plan(&self) -> LoadPlan {
         let mut plan = self.plan.clone();
-        plan.request.body.clone_from(&self.body);
+        plan.request.body = self.body.as_slice().into();
         let operations = plan.workload.operations.iter_mut().zip(&self.operation_bodies);
-        operations.for_each(|(operation, body)| operation.request.body.clone_from(body));
+        operations.for_each(|(operation, body)| operation.request.body = body.as_slice().into());
         plan
     }
 }

@@ -118,7 +118,7 @@ fn another_implementation_counts_the_same_requests(io: IoChoice) {
             let mut plan = h2_plan(io, &oracle.url, streams);
             (plan.arrival, plan.threads) = (arrival, threads);
             plan.phases[0].rate_hz = arrival.is_open().then_some(4000.0);
-            (plan.request.body, plan.request.body_bytes) = (vec![7; body], body as u64);
+            (plan.request.body, plan.request.body_bytes) = (vec![7; body].into(), body as u64);
             let header = ExpectedHeader { name: "X-A".into(), value: Some("b".into()) };
             plan.validators.header = Some(header);
             let (outcome, _) = load(&plan);
@@ -302,7 +302,7 @@ fn a_window_that_stays_closed_is_a_write_timeout() {
     let mut plan = h2_plan(IoChoice::Epoll, &serve_frames(closed, vec![]), 1);
     plan.connections = 1;
     plan.phases[0].end = PhaseEnd::Requests(3);
-    plan.request.body = vec![7; 200_000];
+    plan.request.body = vec![7; 200_000].into();
     plan.deadlines.idle = SpanNs::from_millis(200);
     let (outcome, _) = load(&plan);
     let failures: Vec<_> = outcome.summary.measured.failures.into_iter().collect();

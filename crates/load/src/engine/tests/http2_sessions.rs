@@ -151,7 +151,7 @@ fn values_make_bodies_that_fit_through_narrow_windows(io: IoChoice) {
         let mut plan = h2_plan(io, &server.url, streams);
         plan.phases[0].end = PhaseEnd::Requests(300);
         plan.request.method = "POST".into();
-        plan.request.body = format!("n={{{{counter:1..}}}}&{}", "x".repeat(5000)).into_bytes();
+        plan.request.body = format!("n={{{{counter:1..}}}}&{}", "x".repeat(5000)).into_bytes().into();
         let (outcome, _) = load(&plan);
         let failures = &outcome.summary.measured.failures;
         assert_eq!(outcome.summary.total.ok, 300, "{streams} {requests_per_connection}: {failures:?}");

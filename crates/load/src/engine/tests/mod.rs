@@ -287,7 +287,12 @@ fn operation(path: &str, weight: f64) -> sysdyno_record::workload::OperationPlan
     sysdyno_record::workload::OperationPlan {
         name: path.into(),
         path: path.into(),
-        request: RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 },
+        request: RequestSpec {
+            method: "GET".into(),
+            headers: Vec::new(),
+            body: Default::default(),
+            body_bytes: 0,
+        },
         weight,
         validators: Validators { same_body: true, ..Validators::default() },
     }

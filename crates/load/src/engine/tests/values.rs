@@ -45,7 +45,7 @@ pub(super) fn a_body_is_as_long_as_its_values_make_it(io: IoChoice) {
     });
     let mut plan = plan(io, &url);
     plan.request.method = "POST".into();
-    plan.request.body = b"{\"n\":{{counter:1..}},\"r\":\"{{random:1..10000000}}\"}".to_vec();
+    plan.request.body = b"{\"n\":{{counter:1..}},\"r\":\"{{random:1..10000000}}\"}".as_slice().into();
     let (outcome, _) = load(&plan);
     assert_eq!(outcome.summary.total.ok, 200, "{:?}", outcome.summary.measured);
     assert!(lengths.lock().expect("is whole").len() >= 3);

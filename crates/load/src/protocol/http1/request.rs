@@ -105,7 +105,7 @@ mod tests {
 
     fn spec(method: &str, name: &str, value: &str, body: &[u8]) -> RequestSpec {
         let headers = vec![HeaderField { name: name.into(), value: value.into() }];
-        RequestSpec { method: method.into(), headers, body: body.to_vec(), body_bytes: body.len() as u64 }
+        RequestSpec { method: method.into(), headers, body: body.into(), body_bytes: body.len() as u64 }
     }
 
     #[test]

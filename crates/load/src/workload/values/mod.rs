@@ -56,7 +56,7 @@ pub(crate) fn make(
         Ok::<_, LoadError>(HeaderField { name: field.name.clone(), value: plain(&field.value)? })
     });
     let body = match std::str::from_utf8(&request.body) {
-        Ok(text) => plain(text)?.into_bytes(),
+        Ok(text) => plain(text)?.into_bytes().into(),
         Err(_) => request.body.clone(),
     };
     // Where all braces were meant as such, these bytes are what is sent; otherwise they are its likeness.

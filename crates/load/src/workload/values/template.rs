@@ -5,6 +5,7 @@ use super::text::{self, TextPart, Value};
 use crate::error::LoadError;
 use crate::protocol::http1::RequestBytes;
 use std::io::Write;
+use std::sync::Arc;
 use sysdyno_record::plan::{RequestSpec, Target};
 use sysdyno_record::workload::ValueFile;
 
@@ -36,7 +37,7 @@ pub(crate) struct Template {
     head: Box<[Piece]>,
     /// A body whose length depends on its values; empty where `fixed_body` is the body.
     body: Box<[Piece]>,
-    fixed_body: Box<[u8]>,
+    fixed_body: Arc<[u8]>,
 }
 
 #[derive(Clone, Debug)]
@@ -109,12 +110,12 @@ impl Template {
         let body = making.pieces(text, Place::Body)?;
         let is_fixed = body.iter().all(|piece| matches!(piece, Piece::Text(_)));
         let fixed_body = match body.as_slice() {
-            _ if !is_fixed => Box::default(),
-            [Piece::Text(text)] => text.clone(),
-            _ => request.body.clone().into(),
+            _ if !is_fixed => Arc::default(),
+            [Piece::Text(text)] => text.as_ref().into(),
+            _ => request.body.clone(),
         };
         let body = if is_fixed { Vec::new() } else { body };
-        let sent = RequestSpec { body: fixed_body.to_vec(), ..request.clone() };
+        let sent = RequestSpec { body: fixed_body.clone(), ..request.clone() };
         let bytes = RequestBytes::of(&sent, target, path)?;
         let whole = &bytes.keep[..bytes.keep.len() - fixed_body.len()];
         let whole = std::str::from_utf8(whole).map_err(|_| LoadError::plan("a header field is not text"))?;

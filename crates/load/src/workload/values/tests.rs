@@ -14,7 +14,7 @@ fn request(method: &str, header: &str, body: &str) -> RequestSpec {
     RequestSpec {
         method: method.into(),
         headers: vec![HeaderField { name: "X-A".into(), value: header.into() }],
-        body: body.as_bytes().to_vec(),
+        body: body.as_bytes().into(),
         body_bytes: body.len() as u64,
     }
 }
