@@ -107,7 +107,7 @@ def day(program, runs):
         folders.append(made.stdout.strip())
     read = {}
     for words in (["show", folders[0]], ["report", folders[0]], ["compare", *folders]):
-        _, used = process.run([program, *words], range(os.cpu_count()), None, (0, 1, 3))
+        _, used = process.run([program, *words], range(os.cpu_count()), None, (0, 1, 3), longest_seconds=7200)
         cpu = used["user_seconds"] + used["system_seconds"]
         read[words[0]] = {"seconds": used["seconds"], "cpu_seconds": cpu, "rss_mib": used["rss_mib"]}
         print(f"day: {words[0]} {read[words[0]]}", file=sys.stderr)

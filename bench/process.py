@@ -65,8 +65,12 @@ def pin(cpus):
     os.sched_setaffinity(0, set(cpus) & set(range(os.cpu_count())) or {0})
 
 
-def run(command, cpus, server=None, codes=(0,), environment=None):
-    """Runs a program on these CPUs to its end: `(what it printed, what it used)`."""
+LONGEST_SECONDS = 300
+"""House value: a run of a few seconds that takes this long hangs; httperf does once the ports are used up."""
+
+
+def run(command, cpus, server=None, codes=(0,), environment=None, longest_seconds=LONGEST_SECONDS):
+    """Runs a program on these CPUs to its end, which has to come in this time: `(what it printed, what it used)`."""
     path = programs.find(command[0])
     before, began = (busy_seconds(), cpu_seconds(server) if server else 0.0), time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -78,7 +82,10 @@ def run(command, cpus, server=None, codes=(0,), environment=None):
             env=programs.environment(**(environment or {})),
         )
         peak = Peak(process.pid)
+        hangs = threading.Timer(longest_seconds, process.kill)
+        hangs.start()
         _, status, usage = os.wait4(process.pid, 0)
+        hangs.cancel()
         seconds = time.monotonic() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         rss_mib = peak.stop()

@@ -25,7 +25,7 @@ def run(program, ios, rounds, runs):
                 command += ["--warmup", f"{RAMP_UP_SECONDS}s", "--duration", f"{STEADY_SECONDS}s", "--threads", "1", "--json"]
                 command += ["--io", io] if len(ios) > 1 else []
                 # Exit code 1: the rules of the session; 3: the verdict. The row says both.
-                text, used = process.run(command, cpus, target.pid, (0, 1, 3), {"SYSDYNO_RUNS_DIR": runs})
+                text, used = process.run(command, cpus, target.pid, (0, 1, 3), {"SYSDYNO_RUNS_DIR": runs}, longest_seconds=900)
             row = of_document(json.loads(text)) | {"rss_mib": used["rss_mib"], "other_cpus": used["other_cpus"]}
             row |= {name: outputs.sysdyno(text)[name] for name in ("failed", "verdict", "reasons")}
             result.setdefault(io, []).append(row)

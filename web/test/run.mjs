@@ -1,14 +1,14 @@
-// Bundles the tests of one folder and hands them to Node's own test runner.
+// Bundles the tests of one folder, or those of it that are named, and hands them to Node's own test runner.
 
 import { spawnSync } from "node:child_process";
 import { readdir, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const kind = process.argv[2] ?? "unit";
+const [kind = "unit", ...named] = process.argv.slice(2);
 const folder = fileURLToPath(new URL(`${kind}/`, import.meta.url));
 const out = fileURLToPath(new URL(`../dist/test-${kind}/`, import.meta.url));
-const tests = (await readdir(folder)).filter((name) => /\.test\.tsx?$/.test(name));
+const tests = (await readdir(folder)).filter((name) => /\.test\.tsx?$/.test(name) && (named.length === 0 || named.includes(name.split(".")[0] ?? "")));
 await rm(out, { recursive: true, force: true });
 await build({
   entryPoints: tests.map((name) => folder + name),

@@ -6,7 +6,9 @@
 
 use crate::attribute::{Attributes, find, number, put, put_nested, text};
 use crate::socket::NetlinkSocket;
+use crate::sys;
 use std::io;
+use std::os::fd::AsFd;
 
 const GENL_ID_CTRL: u16 = 16;
 const CTRL_CMD_GETFAMILY: u8 = 3;
@@ -50,6 +52,17 @@ pub enum DeviceId<'a> {
     Index(u32),
     /// By its name.
     Name(&'a str),
+}
+
+/// Lets the light of a port blink for so many seconds, and waits as long; a signal ends both. The family has no such request, so this
+/// is the one of old.
+///
+/// # Errors
+/// `ENODEV`: there is no such interface in the network namespace of this thread. `EOPNOTSUPP`: its driver cannot.
+pub fn blink(name: &str, seconds: u32) -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    sys::blink(socket.as_fd(), name, seconds)
 }
 
 /// A socket to the kernel's ethtool.

@@ -1,8 +1,9 @@
 //! Shows the folder of runs in a browser: the list, every run, comparisons, and a run in progress. Also exports the numbers
 //! of a running load to monitoring systems ([`ScrapeServer`], [`MetricsPusher`]).
 //!
-//! Promise: this crate never shows a run to anyone without the token, never listens beyond this host, and never changes
-//! anything: it reads folders of runs, and the pages that it sends are those of the report.
+//! Promise: this crate never shows a run to anyone without the token, and never listens beyond this host. It reads folders of
+//! runs, and the pages that it sends are those of the report; it changes nothing, but where it was told to carry out the
+//! orders of a browser ([`RunsOrdered`]) it starts and stops this program.
 //!
 //! Constraints that shape the crate:
 //! - a request passes the gate before anything else: the name of the host that it was sent to, then the token;
@@ -14,8 +15,10 @@ mod answer;
 mod error;
 mod experiments;
 mod gate;
+mod labs;
 mod listening;
 mod live;
+mod orders;
 mod push;
 mod routes;
 mod scrape;
@@ -28,9 +31,10 @@ mod token;
 mod tests;
 
 pub use error::{PushError, ServeError};
+pub use labs::{ServedLab, ServedService};
 pub use push::{MetricsPusher, PushProtocol};
 pub use scrape::{ScrapeServer, Scraped, ScrapedText};
-pub use server::{ServeOptions, serve};
+pub use server::{RunsOrdered, ServeOptions, serve};
 pub use token::AccessToken;
 
 use std::path::{Path, PathBuf};
@@ -61,6 +65,9 @@ pub trait Pages: Send + Sync + 'static {
     /// # Errors
     /// As for [`Pages::run`].
     fn trend(&self, folders: &[PathBuf]) -> Result<String, String>;
+
+    /// The labs of this host; one that cannot be read is left out.
+    fn labs(&self) -> Vec<ServedLab>;
 
     /// Whether the process with this pid and start time still runs.
     fn is_living(&self, pid: u32, start_ticks: u64) -> bool;

@@ -45,13 +45,15 @@ pub(crate) fn goes_on(run: &IndexedRun) -> bool {
 }
 
 /// The page of a run that goes on.
-pub(crate) fn page(run: &IndexedRun) -> Response {
+pub(crate) fn page(run: &IndexedRun, key: Option<&str>) -> Response {
     #[derive(Serialize)]
     struct Live<'a> {
         schema: &'static str,
         run: &'a IndexedRun,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        key: Option<&'a str>,
     }
-    let data = serde_json::to_string(&Live { schema: "sysdyno.live/1", run }).unwrap_or_default();
+    let data = serde_json::to_string(&Live { schema: "sysdyno.live/1", run, key }).unwrap_or_default();
     let text =
         format!("{} is running. Its report is here when it has ended.\n", escape::terminal(&run.name, 60));
     answer::page(StatusCode::OK, html::render_served(&format!("running – {}", run.name), &text, &data))

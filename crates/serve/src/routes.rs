@@ -8,18 +8,22 @@
 //! | `/runs/NAME/growth` | events of a run that goes on |
 //! | `/experiments/NAME` | an experiment, as far as it has come |
 //! | `/compare?run=A&run=B` | the comparison of two runs |
+//! | `/labs` | the labs of this host, as JSON for the page's script |
+//! | `/job` | the command that was started last; `POST` starts one, `POST /job/stop` interrupts it |
 //! | `/trend` | the newest runs of a list in the order of time |
 
 use crate::answer;
 use crate::experiments::ExperimentRow;
 use crate::gate::gate;
 use crate::live;
+use crate::orders::{Declined, Order};
 use crate::shelf::{Listed, Shelf};
 use crate::site::ServedSite;
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Router, middleware};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -40,6 +44,9 @@ const COMPARED_MAX: usize = 8;
 /// Most runs in one trend.
 const TREND_MAX: usize = 200;
 
+/// Longest order. Unit: bytes.
+const ORDER_BYTES: usize = 8 << 10;
+
 type Shared = State<Arc<ServedSite>>;
 
 type Words = Query<Vec<(String, String)>>;
@@ -53,7 +60,11 @@ pub(crate) fn router(site: Arc<ServedSite>) -> Router {
         .route("/experiments/{name}", get(experiment))
         .route("/compare", get(compare))
         .route("/trend", get(trend))
+        .route("/labs", get(labs))
+        .route("/job", get(job).post(start))
+        .route("/job/stop", post(stop))
         .fallback(|| async { answer::notice(StatusCode::NOT_FOUND, "cannot find this page") })
+        .layer(DefaultBodyLimit::max(ORDER_BYTES))
         .layer(middleware::from_fn_with_state(Arc::clone(&site), gate))
         .with_state(site)
 }
@@ -69,10 +80,13 @@ struct RunsPage {
     offset: usize,
     runs: Vec<IndexedRun>,
     experiments: Vec<ExperimentRow>,
+    /// What an order carries; `None`: none is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
 }
 
 impl RunsPage {
-    fn new(shelf: &Shelf, listed: Listed, offset: usize) -> RunsPage {
+    fn new(shelf: &Shelf, listed: Listed, offset: usize, key: Option<String>) -> RunsPage {
         RunsPage {
             schema: "sysdyno.runs/1",
             folder: shelf.runs_dir().to_string_lossy().into_owned(),
@@ -82,6 +96,7 @@ impl RunsPage {
             offset,
             runs: listed.found.runs,
             experiments: shelf.experiments().list(),
+            key,
         }
     }
 
@@ -98,11 +113,12 @@ impl RunsPage {
 }
 
 async fn home(State(site): Shared, Query(words): Words) -> Response {
+    let key = site.key().map(str::to_owned);
     site.read(move |shelf| {
         let query = query(&words);
         match shelf.list(&query) {
             Ok(listed) => {
-                let page = RunsPage::new(shelf, listed, query.offset);
+                let page = RunsPage::new(shelf, listed, query.offset, key);
                 let data = serde_json::to_string(&page).unwrap_or_default();
                 answer::page(StatusCode::OK, html::render_served("sysdyno runs", &page.text(), &data))
             }
@@ -116,7 +132,7 @@ async fn list(State(site): Shared, Query(words): Words) -> Response {
     site.read(move |shelf| {
         let query = query(&words);
         match shelf.list(&query) {
-            Ok(listed) => answer::document(&RunsPage::new(shelf, listed, query.offset)),
+            Ok(listed) => answer::document(&RunsPage::new(shelf, listed, query.offset, None)),
             Err(error) => answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         }
     })
@@ -124,8 +140,9 @@ async fn list(State(site): Shared, Query(words): Words) -> Response {
 }
 
 async fn run(State(site): Shared, Path(name): Path<String>) -> Response {
+    let key = site.key().map(str::to_owned);
     site.read(move |shelf| match shelf.run(&name) {
-        Ok(Some((run, _))) if live::goes_on(&run) => live::page(&run),
+        Ok(Some((run, _))) if live::goes_on(&run) => live::page(&run, key.as_deref()),
         Ok(Some((_, folder))) => made(shelf.pages().run(&folder)),
         Ok(None) => not_found("run", &name),
         Err(error) => unavailable(&error.to_string()),
@@ -167,6 +184,54 @@ async fn trend(State(site): Shared, Query(words): Words) -> Response {
         }
     })
     .await
+}
+
+async fn labs(State(site): Shared) -> Response {
+    site.read(|shelf| answer::document(&shelf.pages().labs())).await
+}
+
+async fn job(State(site): Shared) -> Response {
+    let Some(ordered) = &site.orders else { return no_orders() };
+    answer::document(&ordered.orders.status())
+}
+
+async fn start(State(site): Shared, headers: HeaderMap, body: Bytes) -> Response {
+    let Some(ordered) = &site.orders else { return no_orders() };
+    if !ordered.key.fits(&headers) {
+        return not_from_here();
+    }
+    let Ok(order) = serde_json::from_slice::<Order>(&body) else {
+        return answer::refusal(StatusCode::BAD_REQUEST, "cannot read the order");
+    };
+    match ordered.orders.start(&order) {
+        Ok(status) => answer::document(&status),
+        Err(Declined::Busy) => {
+            let text = "cannot start it: another command runs; a host measures one thing at a time";
+            answer::refusal(StatusCode::CONFLICT, text)
+        }
+        Err(Declined::Wrong(why)) => answer::refusal(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(Declined::Failed(why)) => answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, &why),
+    }
+}
+
+async fn stop(State(site): Shared, headers: HeaderMap) -> Response {
+    let Some(ordered) = &site.orders else { return no_orders() };
+    if !ordered.key.fits(&headers) {
+        return not_from_here();
+    }
+    ordered.orders.stop();
+    answer::document(&ordered.orders.status())
+}
+
+fn no_orders() -> Response {
+    answer::refusal(StatusCode::NOT_FOUND, "cannot start anything: `sysdyno serve --allow-runs` may")
+}
+
+fn not_from_here() -> Response {
+    answer::refusal(
+        StatusCode::FORBIDDEN,
+        "cannot change anything: the request is not from a page of this server",
+    )
 }
 
 /// The folders of these runs, or what to say of the one that is not there.

@@ -1,9 +1,11 @@
 //! Serves the folder of runs until it is stopped.
 
+use crate::gate::ChangeKey;
 use crate::listening::{ClientLimits, accept, listen_on_loopback, stopped};
+use crate::orders::Orders;
 use crate::routes::router;
 use crate::shelf::Shelf;
-use crate::site::ServedSite;
+use crate::site::{ServedOrders, ServedSite};
 use crate::{AccessToken, Pages, ServeError};
 use futures_util::future;
 use std::net::SocketAddr;
@@ -39,6 +41,16 @@ pub struct ServeOptions {
     pub token: AccessToken,
     /// What the program knows.
     pub pages: Arc<dyn Pages>,
+    /// How a browser's orders are carried out; `None`: they are not.
+    pub orders: Option<RunsOrdered>,
+}
+
+/// What it takes to start and stop runs from a browser.
+pub struct RunsOrdered {
+    /// This program.
+    pub program: PathBuf,
+    /// A secret beside the token that only the server's own pages know.
+    pub key: AccessToken,
 }
 
 impl std::fmt::Debug for ServeOptions {
@@ -56,12 +68,16 @@ pub fn serve(
     is_stopped: impl Fn() -> bool,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    let ServeOptions { listen, runs_dir, experiments_dir, cache, token, pages } = options;
+    let ServeOptions { listen, runs_dir, experiments_dir, cache, token, pages, orders } = options;
     let listener = listen_on_loopback(listen, ServeError::NotLoopback)?;
     let fail = |source| ServeError::Listen { address: listen, source };
     let address = listener.local_addr().map_err(fail)?;
     let shelf = Shelf::open(&runs_dir, experiments_dir, cache.as_deref(), pages)?;
-    let site = ServedSite::new(Arc::new(shelf), token, address.port());
+    let orders = orders.map(|RunsOrdered { program, key }| ServedOrders {
+        orders: Orders::new(program, runs_dir),
+        key: ChangeKey(key),
+    });
+    let site = ServedSite::new(Arc::new(shelf), token, address.port(), orders);
     let runtime = Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)

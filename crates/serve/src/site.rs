@@ -1,6 +1,8 @@
 //! State that all requests share, and the turns in which they read folders.
 
 use crate::answer;
+use crate::gate::ChangeKey;
+use crate::orders::Orders;
 use crate::shelf::Shelf;
 use crate::token::AccessToken;
 use axum::http::StatusCode;
@@ -24,13 +26,31 @@ pub(crate) struct ServedSite {
     pub(crate) token: AccessToken,
     pub(crate) port: u16,
     pub(crate) streams: Arc<Semaphore>,
+    /// `None`: a browser may start nothing.
+    pub(crate) orders: Option<ServedOrders>,
     readers: Semaphore,
 }
 
+/// Orders, and the key without which none is carried out.
+pub(crate) struct ServedOrders {
+    pub(crate) orders: Orders,
+    pub(crate) key: ChangeKey,
+}
+
 impl ServedSite {
-    pub(crate) fn new(shelf: Arc<Shelf>, token: AccessToken, port: u16) -> ServedSite {
+    pub(crate) fn new(
+        shelf: Arc<Shelf>,
+        token: AccessToken,
+        port: u16,
+        orders: Option<ServedOrders>,
+    ) -> ServedSite {
         let streams = Arc::new(Semaphore::new(STREAMS_MAX));
-        ServedSite { shelf, token, port, streams, readers: Semaphore::new(READERS_MAX) }
+        ServedSite { shelf, token, port, streams, orders, readers: Semaphore::new(READERS_MAX) }
+    }
+
+    /// What a page of this server sends along with an order; `None`: it may send none.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.orders.as_ref().map(|ordered| ordered.key.text())
     }
 
     /// Does something that reads folders, when it is its turn.

@@ -1,6 +1,6 @@
 //! The server as a browser sees it, byte by byte: who gets in, what a response allows, and a run that grows.
 
-use crate::{AccessToken, Pages, ServeError, ServeOptions, serve};
+use crate::{AccessToken, Pages, RunsOrdered, ServeError, ServeOptions, ServedLab, serve};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,16 @@ impl Pages for Spoken {
         Ok(format!("trend of {}", folders.len()))
     }
 
+    fn labs(&self) -> Vec<ServedLab> {
+        let name = |name: &str| name.to_owned();
+        vec![ServedLab {
+            name: name("lab"),
+            state: name("up"),
+            hosts: vec![name("server")],
+            services: vec![],
+        }]
+    }
+
     fn is_living(&self, pid: u32, _start_ticks: u64) -> bool {
         pid == 1
     }
@@ -62,6 +72,11 @@ struct Stage {
 
 impl Stage {
     fn new() -> Stage {
+        Stage::of(None)
+    }
+
+    /// One that starts this program for whoever has the key.
+    fn of(program: Option<&str>) -> Stage {
         let runs = tempfile::tempdir().expect("a directory");
         let path = runs.path().join("golden");
         std::fs::create_dir(&path).expect("creates");
@@ -70,7 +85,9 @@ impl Stage {
         }
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, address) = mpsc::channel();
-        let (options, stopped) = (options(runs.path(), "127.0.0.1:0"), Arc::clone(&stop));
+        let mut options = options(runs.path(), "127.0.0.1:0");
+        options.orders = program.map(|program| RunsOrdered { program: program.into(), key: key() });
+        let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let told = |address| ready.send(address).expect("the test waits");
             serve(options, || stopped.load(Ordering::Relaxed), told).expect("serves");
@@ -103,6 +120,19 @@ impl Stage {
         format!("Cookie: other=1; sysdyno-{}={}", self.address.port(), token().text())
     }
 
+    /// The response to whoever has the cookie and posts this with these lines.
+    fn post(&self, path: &str, body: &str, lines: &[&str]) -> String {
+        let (host, cookie) = (self.host(), self.cookie());
+        let length = format!("Content-Length: {}", body.len());
+        let all = [&[host.as_str(), &cookie, &length], lines].concat();
+        let mut stream = self.connect();
+        let head = format!("POST {path} HTTP/1.1\r\n{}\r\nConnection: close\r\n\r\n{body}", all.join("\r\n"));
+        stream.write_all(head.as_bytes()).expect("sends");
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).expect("receives");
+        String::from_utf8_lossy(&response).into_owned()
+    }
+
     /// The response to whoever has the cookie.
     fn get(&self, path: &str) -> String {
         self.ask(&format!("GET {path}"), &[&self.host(), &self.cookie()])
@@ -114,6 +144,10 @@ impl Drop for Stage {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().expect("it runs").join().expect("it ends");
     }
+}
+
+fn key() -> AccessToken {
+    AccessToken::new([9; 16])
 }
 
 fn token() -> AccessToken {
@@ -128,6 +162,7 @@ fn options(runs: &Path, listen: &str) -> ServeOptions {
         cache: None,
         token: token(),
         pages: Arc::new(Spoken),
+        orders: None,
     }
 }
 
@@ -236,6 +271,52 @@ fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() 
     for path in ["/experiments/mine", "/experiments/..", "/experiments/..%2F..%2Fetc"] {
         begins(&stage.get(path), 404);
     }
+}
+
+#[test]
+fn orders_are_carried_out_for_the_servers_own_pages_only() {
+    // `true` ignores its words, and ends at once.
+    let stage = Stage::of(Some("true"));
+    let order = r#"{"command":"load","url":"http://127.0.0.1:9/"}"#;
+    let origin = format!("Origin: http://{}", stage.address);
+    let own_key = format!("X-Sysdyno-Key: {}", key().text());
+    let foreign: [&[&str]; 5] = [
+        &[],
+        &[&origin],
+        &[&own_key],
+        &[&own_key, "Origin: http://evil.example"],
+        &[&origin, "X-Sysdyno-Key: 00000000000000000000000000000000"],
+    ];
+    for lines in foreign {
+        begins(&stage.post("/job", order, lines), 403);
+        begins(&stage.post("/job/stop", "", lines), 403);
+    }
+    assert!(stage.get("/job").ends_with("null"), "something was started");
+    let own = [origin.as_str(), own_key.as_str()];
+    begins(&stage.post("/job", r#"{"command":"tune","url":"x"}"#, &own), 400);
+    begins(&stage.post("/job", r#"{"command":"run","url":""}"#, &own), 422);
+    begins(&stage.post("/job", &format!("{{\"url\":\"{}\"}}", "x".repeat(9 << 10)), &own), 413);
+    let started = stage.post("/job", order, &own);
+    begins(&started, 200);
+    assert!(started.contains("\"command\":\"sysdyno load -- http://127.0.0.1:9/\""), "{started}");
+    let begin = std::time::Instant::now();
+    while !stage.get("/job").contains("\"is_running\":false,\"code\":0") {
+        assert!(begin.elapsed() < LIMIT);
+    }
+    assert!(stage.get("/").contains(key().text()), "the page does not know the key");
+    assert!(!stage.get("/list").contains(key().text()));
+}
+
+#[test]
+fn without_orders_nothing_can_be_started() {
+    let stage = Stage::new();
+    let lines = [format!("Origin: http://{}", stage.address), format!("X-Sysdyno-Key: {}", key().text())];
+    begins(&stage.post("/job", r#"{"command":"undo"}"#, &[&lines[0], &lines[1]]), 404);
+    begins(&stage.get("/job"), 404);
+    assert!(!stage.get("/").contains(key().text()));
+    assert!(
+        stage.get("/labs").ends_with(r#"[{"name":"lab","state":"up","hosts":["server"],"services":[]}]"#)
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer,experiments}.rs and
+// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer,experiments,orders,labs}.rs and
 // crates/index/src/row.rs.
 
 import { MISSING } from "../number.ts";
@@ -41,6 +41,26 @@ export interface RunsPage {
   runs: RunRow[];
   /** The newest first, whatever is searched for. */
   experiments: ExperimentRow[];
+  /** What an order carries; absent: this server starts nothing. */
+  key?: string;
+}
+
+/** The command that this server started last. */
+export interface Job {
+  /** As it would be typed. */
+  command: string;
+  is_running: boolean;
+  /** Its exit code; `null` while it runs, or if a signal ended it. */
+  code: number | null;
+  said: string;
+}
+
+/** A lab of the host. */
+export interface LabRow {
+  name: string;
+  state: string;
+  hosts: string[];
+  services: { name: string; host: string; recipe: string; cause: string | null }[];
 }
 
 /** An experiment, and how far it has come. */
@@ -57,6 +77,8 @@ export interface ExperimentRow {
 export interface LivePage {
   schema: "sysdyno.live/1";
   run: RunRow;
+  /** As in the list. */
+  key?: string;
 }
 
 /** Why there is no other page. */

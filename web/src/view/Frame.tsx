@@ -18,6 +18,11 @@ export interface Part {
   fold?: { onPaper: boolean; /** What is in it, in a few words. */ note: string };
 }
 
+/** A part that is closed until it is asked for. */
+export function folded(id: string, title: string, note: string, body: ComponentChildren, onPaper = false): Part {
+  return { id, short: title, title, body, fold: { onPaper, note } };
+}
+
 interface FrameProps {
   masthead: ComponentChildren;
   /** The first screen; its element has the id `result`. */

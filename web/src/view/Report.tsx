@@ -1,6 +1,5 @@
 // The report from top to bottom: the answer on the first screen; what it rests on and how it was made, folded until asked for.
 
-import type { ComponentChildren } from "preact";
 import type { Run } from "../record/decode.ts";
 import { factsNote, filesNote, findingsNote, latencyNote, planNote, plural, requestsNote, verdictNote } from "../record/notes.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
@@ -10,7 +9,7 @@ import type { Payload } from "../record/types.ts";
 import { Answer } from "./Answer.tsx";
 import { Capacity } from "./Capacity.tsx";
 import { Findings } from "./Findings.tsx";
-import { RunFrame, type Part } from "./Frame.tsx";
+import { folded, RunFrame, type Part } from "./Frame.tsx";
 import { Hosts } from "./Hosts.tsx";
 import { Latency } from "./Latency.tsx";
 import { Machine } from "./Machine.tsx";
@@ -25,11 +24,6 @@ import { Session } from "./Session.tsx";
 import { Settings } from "./Settings.tsx";
 import { Timeline } from "./Timeline.tsx";
 import { Verdict } from "./Verdict.tsx";
-
-/** A part that is closed until it is asked for. */
-function folded(id: string, title: string, note: string, body: ComponentChildren, onPaper = false): Part {
-  return { id, short: title, title, body, fold: { onPaper, note } };
-}
 
 function partsOf(run: Run): Part[] {
   const { analysis, events, facts, generators, manifest, plan, profile, series, damage } = run.payload;

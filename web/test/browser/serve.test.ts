@@ -181,6 +181,38 @@ describe("serve", { skip: skipWithout(hasChromium, "serve", "chromium") }, () =>
     await context.close();
   });
 
+  test("starts a load, shows it, stops it, and says why another is refused; only where that is allowed", async () => {
+    const { context: other, page: plain } = await enter();
+    assert.equal(await plain.getByRole("button", { name: "Start" }).count(), 0);
+    await other.close();
+    const allowing = await start(["serve", "--allow-runs"]);
+    const context = await browser.newContext({ viewport: PHONE });
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(LIMIT_MS);
+      await page.goto(allowing.url);
+      const form = page.locator(".control");
+      assert.deepEqual(await violations(page), []);
+      assert.deepEqual(await outside(page), []);
+      await form.getByLabel("URL").fill("http://nowhere.invalid/");
+      await form.getByRole("button", { name: "Start" }).click();
+      await form.getByText("has ended with exit code 2").waitFor();
+      assert.match(await form.locator(".said").innerText(), /cannot/);
+      for (const [label, value] of [["URL", target.url], ["Connections", "2"], ["Duration", "300s"]] as const) await form.getByLabel(label).fill(value);
+      await form.getByRole("button", { name: "Start" }).click();
+      await form.getByText("is running.").waitFor();
+      await page.locator("tr", { has: page.locator(".badge-running") }).getByRole("link").click();
+      await page.waitForSelector(".live-line");
+      assert.deepEqual(await violations(page), []);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.waitForSelector("#timeline");
+    } finally {
+      await context.close();
+      assert.equal(await end(allowing, "SIGTERM"), 0);
+    }
+  });
+
   test("shows a load while it goes on, to several browsers, and then its report", async () => {
     const child = load();
     try {

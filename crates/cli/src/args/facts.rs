@@ -21,6 +21,12 @@ pub struct FactsArgs {
     /// Print everything, not only one screenful
     #[arg(long)]
     pub all: bool,
+    /// Print the network ports as a table for the rack: driver, link, speed, slot, NUMA node, queues, interrupts
+    #[arg(long, conflicts_with_all = ["identify", "only", "all", "json", "output", "fail_if_different"])]
+    pub ports: bool,
+    /// Let the light of a network port blink, for 30s or as long as you say, to find its cable
+    #[arg(long, num_args = 1..=2, value_names = ["PORT", "DURATION"], exclusive = true)]
+    pub identify: Vec<String>,
     /// Exit with code 1 if the two hosts differ
     #[arg(long)]
     pub fail_if_different: bool,

@@ -11,6 +11,9 @@ pub struct ServeArgs {
     /// Loopback address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
+    /// Let whoever has the URL start `load` and `run` from the browser, stop them, and undo a trial of settings
+    #[arg(long)]
+    pub allow_runs: bool,
     #[command(flatten)]
     pub record: RecordOptions,
 }
@@ -20,5 +23,6 @@ It prints a URL with a secret token; open it in a browser. Press Ctrl-C to stop.
 
   sysdyno serve                                the runs of this user
   sysdyno serve --runs-dir /srv/runs           the runs in another folder
+  sysdyno serve --allow-runs                   start and stop loads from the browser, too
   ssh -L 8080:127.0.0.1:8080 HOST sysdyno serve --listen 127.0.0.1:8080
                                                those of another host, in the browser here";

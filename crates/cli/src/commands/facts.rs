@@ -4,14 +4,17 @@ use super::{record, show};
 use crate::args::{FactsArgs, RecordOptions};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
-use crate::ui::Ui;
+use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::facts::{compare, matches, weight};
+use sysdyno_observe::blink;
 use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::{FactsDocument, HostFacts};
 use sysdyno_record::json;
 use sysdyno_record::store::{read_facts, read_run_facts};
+use sysdyno_record::units::SpanNs;
+use sysdyno_report::escape;
 use sysdyno_report::facts::{self as text, Amount};
 use sysdyno_run::agent::{Agent, Deaf, LocalAgent};
 use sysdyno_run::clock;
@@ -20,6 +23,9 @@ use sysdyno_run::clock;
 const THIS_HOST: &str = "localhost";
 
 pub fn facts(args: &FactsArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    if let [port, rest @ ..] = args.identify.as_slice() {
+        return identify(port, rest.first(), ui);
+    }
     match args.hosts.as_slice() {
         [a, b] => print_differences(args, [a, b], ui),
         [one] => print_facts(args, one, ui),
@@ -32,6 +38,10 @@ fn print_facts(args: &FactsArgs, host: &Path, ui: &Ui) -> anyhow::Result<Exit> {
         bail!("cannot compare one host: --fail-if-different needs two\nhint: sysdyno facts A B");
     }
     let facts = Host::find(host, &args.record)?.facts(args.only.as_deref())?;
+    if args.ports {
+        ui.print(&text::ports(&facts, &ui.style()));
+        return Ok(Exit::Done);
+    }
     let is_document = args.json || args.output.is_some();
     let document = is_document.then(|| document(&facts)).transpose()?;
     if let (Some(path), Some(document)) = (&args.output, &document) {
@@ -50,6 +60,9 @@ fn print_facts(args: &FactsArgs, host: &Path, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 fn print_differences(args: &FactsArgs, hosts: [&PathBuf; 2], ui: &Ui) -> anyhow::Result<Exit> {
+    if args.ports {
+        bail!("cannot compare ports: --ports shows those of a single host");
+    }
     if args.output.is_some() {
         bail!(
             "cannot save a comparison: -o saves the facts of a single host\nhint: --json prints all \
@@ -69,6 +82,26 @@ fn print_differences(args: &FactsArgs, hosts: [&PathBuf; 2], ui: &Ui) -> anyhow:
     });
     let is_failed = args.fail_if_different && !comparison.differences.is_empty();
     Ok(if is_failed { Exit::CheckFailed } else { Exit::Done })
+}
+
+/// For how long a port blinks unless it is said, and at most.
+const BLINK_DEFAULT: SpanNs = SpanNs::from_secs(30);
+const BLINK_MAX: SpanNs = SpanNs::from_secs(3600);
+
+fn identify(port: &str, typed: Option<&String>, ui: &Ui) -> anyhow::Result<Exit> {
+    let span = typed.map(|typed| typed.parse::<SpanNs>()).transpose()?.unwrap_or(BLINK_DEFAULT);
+    if span < SpanNs::from_secs(1) || span > BLINK_MAX {
+        bail!("cannot let a port blink for {span}: use 1s to 1h");
+    }
+    let signals = Signals::listen().context("cannot listen to signals")?;
+    let is_whole = blink(port, span.seconds().ceil() as u64, |second| {
+        // It blinks, since the first second went by without an error.
+        if second == 1 {
+            ui.note(&format!("{} blinks for {span}; Ctrl-C stops it", escape::terminal(port, 40)));
+        }
+        !signals.is_interrupted()
+    })?;
+    Ok(if is_whole { Exit::Done } else { Exit::Interrupted })
 }
 
 /// Facts that were asked for by name are all printed.

@@ -13,10 +13,12 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use sysdyno_lab::{
-    self as lab, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf, Recipe, Relay, UpOrder,
+    self as lab, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf, Recipe, Relay,
+    ServiceStatus, UpOrder,
 };
 use sysdyno_report::escape;
 use sysdyno_run::RunError;
+use sysdyno_serve::{ServedLab, ServedService};
 
 /// How much of a log is printed. Unit: bytes.
 const MAX_LOG_BYTES: u64 = 64 * 1024;
@@ -249,13 +251,35 @@ fn status(labs: &Labs, lab: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Res
     Ok(if found.iter().all(is_well) { Exit::Done } else { Exit::CheckFailed })
 }
 
-fn shown(lab: &LabStatus) -> String {
-    let state = match (lab.is_of_this_boot, lab.is_up) {
+fn state(lab: &LabStatus) -> &'static str {
+    match (lab.is_of_this_boot, lab.is_up) {
         (false, _) => "gone since the last boot; `sysdyno lab down` removes its files",
         (true, true) => "up",
         (true, false) => "incomplete; `sysdyno lab down` removes the rest",
+    }
+}
+
+/// The labs of this host as `serve` shows them; those that cannot be read are left out.
+pub fn served() -> Vec<ServedLab> {
+    let Ok(labs) = labs(None, &LabSshOptions::default()) else { return Vec::new() };
+    let names = labs.names().unwrap_or_default();
+    let service = |service: ServiceStatus| ServedService {
+        name: service.name,
+        host: service.host,
+        recipe: service.recipe,
+        cause: service.cause,
     };
-    let mut text = format!("{}: {state}\n", lab.name);
+    let lab = |lab: LabStatus| ServedLab {
+        state: state(&lab).to_owned(),
+        name: lab.name,
+        hosts: lab.hosts.into_iter().map(|host| host.name).collect(),
+        services: lab.services.into_iter().map(service).collect(),
+    };
+    names.iter().filter_map(|name| labs.status(name).ok()).map(lab).collect()
+}
+
+fn shown(lab: &LabStatus) -> String {
+    let mut text = format!("{}: {}\n", lab.name, state(lab));
     for host in &lab.hosts {
         let missing = if host.is_there { "" } else { "  (missing)" };
         let place = match &host.ssh {

@@ -2,10 +2,12 @@
 
 use super::compare;
 use super::experiment::{beside, conclusion};
+use super::lab;
 use super::record::is_living;
 use super::show::page_of;
 use crate::args::ServeArgs;
 use crate::exit::Exit;
+use crate::here::program;
 use crate::settings::{SettingsFile, cache_folder};
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
@@ -17,7 +19,7 @@ use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::store::{ExperimentFolder, Run};
 use sysdyno_report::html;
-use sysdyno_serve::{AccessToken, Pages, ServeOptions, serve as serve_pages};
+use sysdyno_serve::{AccessToken, Pages, RunsOrdered, ServeOptions, ServedLab, serve as serve_pages};
 
 pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let runs_dir = args.record.or(SettingsFile::read()?.record).folder()?;
@@ -31,6 +33,7 @@ pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
         cache: cache_folder(),
         token,
         pages: Arc::new(Folders),
+        orders: args.allow_runs.then(ordered).transpose()?,
     };
     serve_pages(
         options,
@@ -41,6 +44,10 @@ pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
         },
     )?;
     Ok(Exit::Done)
+}
+
+fn ordered() -> anyhow::Result<RunsOrdered> {
+    Ok(RunsOrdered { program: program()?, key: token()? })
 }
 
 /// A secret that nobody can guess.
@@ -77,6 +84,10 @@ impl Pages for Folders {
         // Of many runs, one that cannot be read is left out.
         let runs = folders.iter().filter_map(|folder| profile(folder).ok()).collect();
         Ok(html::render_comparison(&over_time(runs, &options()), None))
+    }
+
+    fn labs(&self) -> Vec<ServedLab> {
+        lab::served()
     }
 
     fn is_living(&self, pid: u32, start_ticks: u64) -> bool {

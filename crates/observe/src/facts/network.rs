@@ -2,7 +2,7 @@
 
 use super::ethtool::Devices;
 use super::sheet::{Sheet, link_name, list};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// At most this many interfaces are listed, those with a device first.
 const MAX_INTERFACES: usize = 32;
@@ -39,6 +39,10 @@ fn join_runs(values: &[String]) -> String {
 fn read_interface(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
     let driver = link_name(&folder.join("device/driver")).ok_or("it has no device".to_owned());
     sheet.text(format!("nic.{name}.driver"), driver);
+    let slot = slot(&folder.join("device"));
+    sheet.text(format!("nic.{name}.pci_slot"), slot.ok_or_else(|| "it is in no PCI slot".to_owned()));
+    let irqs = irqs(&folder.join("device"));
+    sheet.text(format!("nic.{name}.irqs"), irqs.ok_or_else(|| "it has no interrupts of its own".to_owned()));
     let state = sheet.read(&folder.join("operstate"));
     sheet.text(format!("nic.{name}.state"), state);
     let speed = sheet.read_count(&folder.join("speed"));
@@ -82,6 +86,53 @@ fn read_interface(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
     }
 }
 
+/// Folders above a device that are looked at: virtio devices have a PCI device of their own above them.
+const DEVICES_ABOVE: usize = 3;
+
+fn with_those_above(device: &Path) -> impl Iterator<Item = PathBuf> {
+    let real = std::fs::canonicalize(device).unwrap_or_default();
+    real.ancestors().take(DEVICES_ABOVE).map(Path::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+/// The PCI address of a device, such as `0000:03:00.1`.
+fn slot(device: &Path) -> Option<String> {
+    with_those_above(device)
+        .find_map(|folder| Some(folder.file_name()?.to_str()?.to_owned()).filter(|name| is_slot(name)))
+}
+
+/// Domain, bus, and device, then the function: `0000:03:00.1`.
+fn is_slot(name: &str) -> bool {
+    let is_hex =
+        |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let Some((place, function)) = name.split_once('.') else { return false };
+    let parts: Vec<&str> = place.split(':').collect();
+    let are_hex = parts.iter().zip([4, 2, 2]).all(|(part, length)| is_hex(part, length));
+    parts.len() == 3 && are_hex && is_hex(function, 1)
+}
+
+/// Interrupts of a device, as ranges. Sources: `msi_irqs/` and `irq` of the PCI device.
+fn irqs(device: &Path) -> Option<String> {
+    let numbers = |folder: PathBuf| {
+        let several: Vec<u32> =
+            list(&folder.join("msi_irqs")).iter().filter_map(|name| name.parse().ok()).collect();
+        let one =
+            || std::fs::read_to_string(folder.join("irq")).ok()?.trim().parse().ok().filter(|irq| *irq > 0);
+        if several.is_empty() { one().map(|irq| vec![irq]) } else { Some(several) }
+    };
+    with_those_above(device).find_map(numbers).map(join_ranges)
+}
+
+/// `24-27, 30`.
+fn join_ranges(mut numbers: Vec<u32>) -> String {
+    numbers.sort_unstable();
+    let ranges = numbers.chunk_by(|one, next| next.checked_sub(*one) == Some(1));
+    let shown = ranges.map(|range| match range {
+        [only] => only.to_string(),
+        _ => format!("{}-{}", range[0], range[range.len() - 1]),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +143,26 @@ mod tests {
             |values: &[&str]| join_runs(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>());
         assert_eq!(join(&["0", "0", "0", "3"]), "0 ×3, 3");
         assert_eq!(join(&["f"]), "f");
+    }
+
+    #[test]
+    fn a_device_below_a_pci_device_has_its_slot_and_interrupts() {
+        let tree = tempfile::tempdir().expect("a folder");
+        let pci = tree.path().join("0000:03:00.1");
+        let device = pci.join("virtio2");
+        std::fs::create_dir_all(pci.join("msi_irqs")).expect("creates");
+        std::fs::create_dir_all(&device).expect("creates");
+        for irq in ["27", "24", "25", "31", "x"] {
+            std::fs::write(pci.join("msi_irqs").join(irq), "msix").expect("writes");
+        }
+        assert_eq!(slot(&device).as_deref(), Some("0000:03:00.1"));
+        assert_eq!(irqs(&device).as_deref(), Some("24-25, 27, 31"));
+        std::fs::remove_dir_all(pci.join("msi_irqs")).expect("removes");
+        std::fs::write(pci.join("irq"), "11\n").expect("writes");
+        assert_eq!(irqs(&device).as_deref(), Some("11"));
+        for name in ["virtio2", "0000:03:00", "0000.03:00:1", "pci0000:00", "0000:03:00.1.2"] {
+            assert!(!is_slot(name), "{name}");
+        }
+        assert_eq!(slot(&tree.path().join("none")), None);
     }
 }

@@ -3,6 +3,7 @@
 //! Names and values are untrusted, whether they come from a kernel or from a file: each is escaped and cut to its column.
 
 mod comparison;
+mod ports;
 mod sheet;
 mod value;
 
@@ -10,6 +11,7 @@ mod value;
 mod tests;
 
 pub use comparison::{comparison_document, differences};
+pub use ports::ports;
 pub use sheet::{FACTS_MAX, sheet};
 
 /// How much is printed.

@@ -4,8 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../../number.ts";
 import type { RunsPage } from "../../record/served.ts";
 import { choiceOf, fetchRuns, PAGE_RUNS, queryOf, type Choice } from "../../state/runs.ts";
+import { Control } from "./Control.tsx";
 import { Experiments } from "./Experiments.tsx";
 import { Filters } from "./Filters.tsx";
+import { Labs } from "./Labs.tsx";
 import { RunsTable } from "./RunsTable.tsx";
 
 /** Between two looks at the list. Unit: milliseconds. */
@@ -58,6 +60,7 @@ export function Home({ initial }: { initial: RunsPage }) {
         <p class="when">served on this host only</p>
       </header>
       <main>
+        {initial.key !== undefined && <Control access={initial.key} />}
         <section class="answer home" aria-labelledby="headline">
           <h1 id="headline">Runs</h1>
           <Filters choice={choice} change={(change) => setChoice({ ...choice, offset: 0, ...change })} />
@@ -71,6 +74,7 @@ export function Home({ initial }: { initial: RunsPage }) {
           <Pager page={page} turn={(offset) => setChoice({ ...choice, offset })} />
         </section>
         {page.experiments.length > 0 && <Experiments experiments={page.experiments} />}
+        <Labs />
       </main>
     </>
   );

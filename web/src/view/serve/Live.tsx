@@ -5,6 +5,7 @@ import { count, duration, MISSING, significant, span } from "../../number.ts";
 import { momentsOfGrowth, rateOf, type GrowthPoint, type LivePage } from "../../record/served.ts";
 import { parseRecord } from "../../record/text.ts";
 import { Bar } from "./Bar.tsx";
+import { Stopper } from "./Control.tsx";
 import { LiveChart } from "./LiveChart.tsx";
 
 /** The list of the server is this old at most. Unit: milliseconds. */
@@ -80,6 +81,7 @@ export function Live({ live }: { live: LivePage }) {
             </span>
           </p>
           <h1 id="headline">{run.url ?? run.command}</h1>
+          {live.key !== undefined && <Stopper access={live.key} />}
           <p class="quiet">
             {phase ? `Trial ${phase.trial}, ${phase.phase.replace("_", " ")}` : "No trial yet"}
             {last && `, ${span(last.end)} since the first request`}. The verdict comes with the report.

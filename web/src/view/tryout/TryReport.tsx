@@ -1,7 +1,8 @@
-// The report of a tryout from top to bottom: the word and its interval, then every pair, then how it was made.
+// The report of a tryout from top to bottom: the word and its interval, then every pair; how it was made is folded until asked for.
 
 import { actionText, type Tryout, loadOfTryout } from "../../record/tryout.ts";
-import { RunFrame, type Part } from "../Frame.tsx";
+import { factsNote, filesNote, plural } from "../../record/notes.ts";
+import { folded, RunFrame, type Part } from "../Frame.tsx";
 import { Machine } from "../Machine.tsx";
 import { Again, Files } from "../Provenance.tsx";
 import { ArmLatency } from "./ArmLatency.tsx";
@@ -15,27 +16,36 @@ import { Pairs } from "./Pairs.tsx";
 import { Stages } from "./Stages.tsx";
 import { Trials } from "./Trials.tsx";
 
+function guardrailsNote({ payload }: Tryout): string {
+  const { guardrails } = payload.conclusion;
+  const held = guardrails.filter(({ state }) => state === "held").length;
+  return held === guardrails.length ? "all held" : `${held} of ${guardrails.length} held`;
+}
+
+function trustNote({ payload }: Tryout): string {
+  const { conclusion, damage } = payload;
+  const warnings = conclusion.diagnostics.filter((diagnostic) => diagnostic.is_warning).length + conclusion.verdict.capped_by.length + damage.length;
+  return warnings === 0 ? "nothing speaks against it" : plural(warnings, "warning");
+}
+
 function partsOf(tryout: Tryout): Part[] {
-  const { conclusion, facts, plan, latencies } = tryout.payload;
+  const { conclusion, facts, plan, latencies, trials } = tryout.payload;
   const latency = latencies.filter((each) => each.stage === tryout.proof?.stage.stage);
   const parts: (Part | false)[] = [
     tryout.pairs.length > 0 && { id: "pairs", short: "Pairs", title: "All pairs over time", body: <Pairs tryout={tryout} /> },
-    tryout.counted().length > 1 && {
-      id: "closing",
-      short: "Interval",
-      title: "How the interval narrowed",
-      body: <Closing tryout={tryout} />,
-    },
-    conclusion.guardrails.length > 0 && { id: "guardrails", short: "Guardrails", title: "Guardrails: what must not get worse", body: <Guardrails tryout={tryout} /> },
-    conclusion.stages.length > 1 && { id: "steps", short: "Steps", title: "Steps: each change alone, then together", body: <Stages tryout={tryout} /> },
-    latency.length > 0 && { id: "latency", short: "Latency", title: "Latency of each trial", body: <ArmLatency tryout={tryout} latencies={latency} /> },
-    { id: "trust", short: "Diagnostics", title: "Diagnostics of the method", body: <Diagnostics tryout={tryout} /> },
-    { id: "trials", short: "Trials", title: "Trials", body: <Trials tryout={tryout} /> },
-    { id: "machine", short: "Machine", title: "Machine", body: <Machine facts={facts} /> },
-    { id: "plan", short: "Plan", title: "Plan", body: <TryPlanView tryout={tryout} /> },
-    { id: "method", short: "Method", title: "Method", body: <Method tryout={tryout} /> },
-    { id: "again", short: "Run again", title: "Run it again", body: <Again {...tryout.payload} seed={plan?.seed ?? null} what="The same order of trials and the same loads" /> },
-    { id: "files", short: "Files", title: "Files", body: <Files {...tryout.payload} /> },
+    tryout.counted().length > 1 && folded("closing", "How the interval narrowed", plural(tryout.counted().length, "pair"), <Closing tryout={tryout} />, true),
+    conclusion.guardrails.length > 0 &&
+      folded("guardrails", "Guardrails: what must not get worse", guardrailsNote(tryout), <Guardrails tryout={tryout} />, true),
+    conclusion.stages.length > 1 &&
+      folded("steps", "Steps: each change alone, then together", plural(conclusion.stages.length, "comparison"), <Stages tryout={tryout} />, true),
+    latency.length > 0 && folded("latency", "Latency of each trial", plural(latency.length, "trial"), <ArmLatency tryout={tryout} latencies={latency} />),
+    folded("trust", "Diagnostics of the method", trustNote(tryout), <Diagnostics tryout={tryout} />),
+    folded("trials", "Trials", plural(trials.length, "trial"), <Trials tryout={tryout} />),
+    folded("machine", "Machine", factsNote(facts), <Machine facts={facts} />),
+    folded("plan", "Plan", "what was decided before", <TryPlanView tryout={tryout} />),
+    folded("method", "Method", "how it was judged", <Method tryout={tryout} />),
+    folded("again", "Run it again", "the command", <Again {...tryout.payload} seed={plan?.seed ?? null} what="The same order of trials and the same loads" />),
+    folded("files", "Files", filesNote(tryout.payload.manifest), <Files {...tryout.payload} />),
   ];
   return parts.filter((part) => part !== false);
 }

@@ -1,0 +1,251 @@
+//! What a browser may start and stop, where `--allow-runs` was given: one command of this program at a time.
+//!
+//! Promise: nothing but `load`, `run`, and `tune undo` is ever started, each with values in the places meant for them: what was typed
+//! can become neither an option nor another command. The commands decide themselves what may be loaded, as in a terminal, and
+//! ask nobody: their standard input is closed. What runs when the server ends is interrupted, as by Ctrl-C, and waited for.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longest value, and most of what a command said that is kept. Unit: bytes.
+const VALUE_BYTES: usize = 400;
+const SAID_BYTES: usize = 4 << 10;
+
+/// How long a command may take to end once it was interrupted, before the server goes without it: it has its own deadlines.
+const ENDING_MAX: Duration = Duration::from_secs(30);
+
+/// An order from a browser. Empty values are the command's own defaults.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Order {
+    command: Ordered,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    connections: String,
+    #[serde(default)]
+    rate: String,
+    #[serde(default)]
+    duration: String,
+    #[serde(default)]
+    objective: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Ordered {
+    Load,
+    Run,
+    Undo,
+}
+
+/// The command that was started last, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct JobStatus {
+    /// As it would be typed.
+    pub(crate) command: String,
+    pub(crate) is_running: bool,
+    /// Its exit code; `None` while it runs, or if a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// The last of what it said, once it has ended. Untrusted.
+    pub(crate) said: String,
+}
+
+/// Why an order is not carried out.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Declined {
+    /// It makes no sense.
+    Wrong(String),
+    /// Another command runs.
+    Busy,
+    /// The system refused.
+    Failed(String),
+}
+
+/// Carries out orders.
+pub(crate) struct Orders {
+    program: PathBuf,
+    runs_dir: PathBuf,
+    job: Mutex<Option<Job>>,
+}
+
+struct Job {
+    child: Child,
+    status: JobStatus,
+}
+
+impl Order {
+    /// The words of the command.
+    fn words(&self) -> Result<Vec<String>, String> {
+        let mut words: Vec<String> = match self.command {
+            Ordered::Undo => return Ok(vec!["tune".into(), "undo".into()]),
+            Ordered::Load => vec!["load".into()],
+            Ordered::Run => vec!["run".into(), "--effort=quick".into()],
+        };
+        let values = match self.command {
+            Ordered::Run => vec![("objective", &self.objective)],
+            _ => vec![("connections", &self.connections), ("rate", &self.rate), ("duration", &self.duration)],
+        };
+        if self.url.trim().is_empty() {
+            return Err("cannot start it: the URL is missing".into());
+        }
+        for value in values.iter().map(|(_, value)| *value).chain([&self.url]) {
+            if value.len() > VALUE_BYTES || value.chars().any(char::is_control) {
+                return Err("cannot start it: a value is too long, or has control characters".into());
+            }
+        }
+        let given = values.into_iter().filter(|(_, value)| !value.trim().is_empty());
+        words.extend(given.map(|(name, value)| format!("--{name}={}", value.trim())));
+        words.extend(["--".into(), self.url.trim().to_owned()]);
+        Ok(words)
+    }
+}
+
+impl Orders {
+    pub(crate) fn new(program: PathBuf, runs_dir: PathBuf) -> Orders {
+        Orders { program, runs_dir, job: Mutex::new(None) }
+    }
+
+    /// Starts a command, unless one runs.
+    pub(crate) fn start(&self, order: &Order) -> Result<JobStatus, Declined> {
+        let words = order.words().map_err(Declined::Wrong)?;
+        let mut job = self.job();
+        if job.as_mut().is_some_and(|job| job.look().is_running) {
+            return Err(Declined::Busy);
+        }
+        let mut command = Command::new(&self.program);
+        command.args(["--color", "never"]).args(&words).env("SYSDYNO_RUNS_DIR", &self.runs_dir);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| Declined::Failed(format!("cannot start it: {error}")))?;
+        let command = format!("sysdyno {}", words.join(" "));
+        let status = JobStatus { command, is_running: true, code: None, said: String::new() };
+        Ok(job.insert(Job { child, status }).status.clone())
+    }
+
+    /// The command that was started last; `None`: none was.
+    pub(crate) fn status(&self) -> Option<JobStatus> {
+        self.job().as_mut().map(|job| job.look().clone())
+    }
+
+    /// Interrupts it, if it runs.
+    pub(crate) fn stop(&self) {
+        if let Some(job) = self.job().as_mut().filter(|job| job.status.is_running) {
+            job.interrupt();
+        }
+    }
+
+    fn job(&self) -> MutexGuard<'_, Option<Job>> {
+        // A thread that panicked left a job that is as good as any.
+        self.job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Orders {
+    fn drop(&mut self) {
+        self.stop();
+        let begin = Instant::now();
+        while self.status().is_some_and(|job| job.is_running) && begin.elapsed() < ENDING_MAX {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Job {
+    fn look(&mut self) -> &JobStatus {
+        if self.status.is_running
+            && let Ok(Some(end)) = self.child.try_wait()
+        {
+            let said = self.child.stderr.take().map(last_of).unwrap_or_default();
+            self.status = JobStatus { is_running: false, code: end.code(), said, ..self.status.clone() };
+        }
+        &self.status
+    }
+
+    /// It is not reaped before it was seen to have ended, so that its id is its own.
+    fn interrupt(&self) {
+        let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
+    }
+}
+
+/// The last of what can be read without waiting: a process that outlives the command may keep its pipe open.
+fn last_of(mut pipe: impl Read + std::os::fd::AsFd) -> String {
+    let mut all = Vec::new();
+    if rustix::io::ioctl_fionbio(&pipe, true).is_err() {
+        return String::new();
+    }
+    // A pipe holds a megabyte at most.
+    match pipe.by_ref().take(1 << 20).read_to_end(&mut all) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return String::new(),
+        _ => {}
+    }
+    let begin = all.len().saturating_sub(SAID_BYTES);
+    String::from_utf8_lossy(&all[begin..]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(text: &str) -> Result<Vec<String>, String> {
+        serde_json::from_str::<Order>(text).map_err(|error| error.to_string())?.words()
+    }
+
+    #[test]
+    fn values_are_never_options_or_commands() {
+        let words = order(
+            r#"{"command":"load","url":" --help ","connections":"-c 5","rate":"","duration":"10s","objective":"p99<1ms"}"#,
+        );
+        assert_eq!(
+            words.expect("an order"),
+            ["load", "--connections=-c 5", "--duration=10s", "--", "--help"]
+        );
+        let words = order(r#"{"command":"run","url":"http://127.0.0.1/","objective":"p99<20ms","rate":"5"}"#);
+        assert_eq!(
+            words.expect("an order"),
+            ["run", "--effort=quick", "--objective=p99<20ms", "--", "http://127.0.0.1/"]
+        );
+        assert_eq!(order(r#"{"command":"undo","url":"x"}"#).expect("an order"), ["tune", "undo"]);
+    }
+
+    #[test]
+    fn what_is_no_order_is_declined() {
+        for text in [
+            r#"{"command":"tune","url":"x"}"#,
+            r#"{"command":"load","url":"x","command_line":"y"}"#,
+            r#"{"command":"load","url":"  "}"#,
+            r#"{"command":"load","url":"http://a/\n-d"}"#,
+        ] {
+            order(text).expect_err(text);
+        }
+        let long = format!(r#"{{"command":"load","url":"{}"}}"#, "x".repeat(VALUE_BYTES + 1));
+        order(&long).expect_err("too long");
+    }
+
+    #[test]
+    fn one_command_runs_at_a_time_is_interrupted_and_leaves_its_last_words() {
+        let orders = Orders::new("/bin/sh".into(), "/nowhere".into());
+        // A shell of which each word is a file that is not there: it says so, and ends.
+        assert!(orders.status().is_none());
+        let order: Order = serde_json::from_str(r#"{"command":"load","url":"x"}"#).expect("an order");
+        orders.start(&order).expect("it starts");
+        let begin = Instant::now();
+        while orders.status().is_some_and(|job| job.is_running) {
+            assert!(begin.elapsed() < ENDING_MAX);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let ended = orders.status().expect("it was started");
+        assert!(ended.code != Some(0) && !ended.said.is_empty(), "{ended:?}");
+        *orders.job() = Some(Job {
+            child: Command::new("sleep").arg("600").spawn().expect("it starts"),
+            status: JobStatus { is_running: true, ..ended },
+        });
+        assert_eq!(orders.start(&order), Err(Declined::Busy));
+        drop(orders);
+        assert!(begin.elapsed() < ENDING_MAX * 2);
+    }
+}
