@@ -27,6 +27,9 @@ pub struct ExperimentPlan {
     /// Whether a variant is measured only until its difference is decided; then [`ExperimentPlan::blocks`] is the most.
     #[serde(default)]
     pub until_decided: bool,
+    /// Whether the load of each variant is sent once more after its first trial, for a profile.
+    #[serde(default)]
+    pub is_profiled: bool,
     /// Of the order of trials.
     pub seed: u64,
     /// No trial is begun that would end later; `None`: it takes as long as it takes.

@@ -247,6 +247,7 @@ fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() 
         effect_ratio: None,
         is_noisy: false,
         until_decided: false,
+        is_profiled: false,
         source: String::new(),
         lab: None,
     };

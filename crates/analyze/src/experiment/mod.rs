@@ -269,6 +269,7 @@ mod tests {
             effect_ratio: None,
             is_noisy: false,
             until_decided: false,
+            is_profiled: false,
             source: "m.toml".into(),
             lab: None,
         }

@@ -20,6 +20,8 @@ const fn left_out(pattern: &'static str, reason: &'static str) -> LeftOut {
 pub const LEFT_OUT: &[LeftOut] = &[
     left_out("kernel.boot_id", "random at every boot"),
     left_out("kernel.uptime_seconds", "grows over time"),
+    left_out("nic.*.irqs", "numbered at every boot"),
+    left_out("nic.*.pci_slot", "where the card is plugged in"),
     left_out("load.*", "whatever was running at the time"),
     left_out("sysctl.kernel.arch", "reported as kernel.architecture"),
     left_out("sysctl.kernel.osrelease", "reported as kernel.release"),

@@ -2,6 +2,7 @@
 //!
 //! Settings are those of a tree of files, so that no rights are needed and the host is not touched.
 
+use crate::profile::can_profile;
 use crate::rig::program::{Outcome, Running};
 use crate::rig::wait_until;
 use crate::tryout::Bench;
@@ -150,6 +151,30 @@ fn an_experiment_that_may_end_early_ends_once_its_differences_are_decided() {
     let folder = folder(&bench).expect("there is one").display().to_string();
     start(&bench, "resume", &folder).finish(LIMIT);
     assert_eq!(lines(&bench, "ended").len() as u64, trials, "nothing is left to resume");
+}
+
+#[test]
+fn a_profile_follows_the_first_trial_of_each_variant_and_no_other() {
+    if !can_profile("a_profile_follows_the_first_trial_of_each_variant_and_no_other", &[]) {
+        return;
+    }
+    let bench = Bench::new(&[]);
+    let text = format!(
+        "name = 'pages'\nurl = '{}'\nblocks = 2\nseed = 5\nnoisy = true\nprofile = true\n\
+         [load]\nduration = '1s'\nwarmup = '0s'\n\
+         [[variant]]\nname = 'two'\nload.connections = 2\n\
+         [[variant]]\nname = 'four'\nload.connections = 4\n",
+        bench.target.url()
+    );
+    fs::write(file(&bench, 1), text).expect("writes");
+    let outcome = run(&bench).finish(LIMIT);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let runs = folder(&bench).expect("there is one").join("runs");
+    let began = lines(&bench, "began");
+    let name = |line: &Value| line["run"].as_str().expect("a name").to_owned();
+    let are_profiled: Vec<bool> =
+        began.iter().map(|line| runs.join(name(line)).join("profile.json").exists()).collect();
+    assert_eq!(are_profiled, [true, true, false, false], "{outcome}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Drop for Worker {
 }
 
 /// Whether this machine allows it, and has these programs.
-fn can_profile(test: &str, programs: &[&str]) -> bool {
+pub(crate) fn can_profile(test: &str, programs: &[&str]) -> bool {
     let has_events = Path::new("/proc/sys/kernel/perf_event_paranoid").exists();
     if !has_events {
         skip(test, &["perf-events"]);

@@ -119,6 +119,10 @@ pub(crate) fn plan(
         kinds.into_iter().filter(|is_meant| *is_meant).count() <= 1,
         "a trial needs exactly one of [run] (a capacity search), [load], or [work] (commands)"
     );
+    ensure!(
+        !(file.profile && file.work.is_some()),
+        "cannot profile commands: `profile` is for [load] and [run]\nhint: `sudo sysdyno profile` while a command runs"
+    );
     let seed = file.seed.unwrap_or_else(|| here.seed());
     file.factors = file.factors.into_iter().map(level::spelled_out).collect::<anyhow::Result<_>>()?;
     let lab = lab::read(&file, path, here)?;
@@ -143,6 +147,7 @@ pub(crate) fn plan(
         effect_ratio: file.effect.map(|effect| effect.0),
         is_noisy: file.noisy,
         until_decided: file.until_decided,
+        is_profiled: file.profile,
         source: path.display().to_string(),
         lab: lab.map(|lab| lab.kept),
     };

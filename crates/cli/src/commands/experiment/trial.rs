@@ -3,6 +3,7 @@
 use super::shown;
 use super::stage::TrialPlace;
 use crate::args::OutputForm;
+use crate::commands::load::{load_profile, profile_request};
 use crate::commands::record::{Session, record_quietly};
 use crate::commands::work::record as record_work;
 use crate::ui::{Signals, Ui};
@@ -10,6 +11,7 @@ use anyhow::Context;
 use std::cell::RefCell;
 use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, trial_plan};
 use sysdyno_plan::SAMPLING_HZ;
+use sysdyno_plan::options::ServerOptions;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::{ExperimentLine, ExperimentVariant, TrialBegan, TrialEnded};
 use sysdyno_record::manifest::RunKind;
@@ -19,6 +21,7 @@ use sysdyno_record::work::WorkPlan;
 use sysdyno_run::RunError;
 use sysdyno_run::agent::LoadGuard;
 use sysdyno_run::execute::{self, Conditions, Hosts, RunJournal, SamplingPlan, Tuning};
+use sysdyno_run::profiling::ProfileRequest;
 use sysdyno_run::work::Manner;
 
 /// Makes a trial in a run folder of its own.
@@ -41,6 +44,9 @@ pub(super) fn trial(
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
     let hosts = place.hosts(&folder.plan, &variant)?;
     let behind = place.behind(&folder.plan, &variant)?;
+    // In its first trial: a variant needs one profile, and what comes after a trial delays the next one.
+    let is_profiled = folder.plan.is_profiled && cell.block == 0;
+    let profile = if is_profiled { profile_of(&plan, &hosts)? } else { None };
     let live = RefCell::default();
     let session = Session {
         live: &live,
@@ -66,7 +72,7 @@ pub(super) fn trial(
             let hosts = Hosts { generator, server, behind, services: Some(&ask) };
             let work = |settings: &[SettingHeld]| {
                 journal.keep_settings(settings)?;
-                carry_out(&plan, hosts, journal)
+                carry_out(&plan, profile.as_ref(), hosts, journal)
             };
             left = place.hold((&variant, &again), tuning, signals, work)?;
             Ok(())
@@ -115,11 +121,25 @@ fn work_trial(
     Ok(ended)
 }
 
-fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
+/// The profile that follows a trial.
+fn profile_of(plan: &Plan, hosts: &ServerOptions) -> anyhow::Result<Option<ProfileRequest>> {
     match plan {
-        Plan::Run(run) => execute::run(run, None, hosts, journal),
+        Plan::Load(load) => load_profile(load, hosts).map(Some),
+        Plan::Run(_) => profile_request(hosts).map(Some),
+        Plan::Try(_) | Plan::Work(_) => Ok(None),
+    }
+}
+
+fn carry_out(
+    plan: &Plan,
+    profile: Option<&ProfileRequest>,
+    hosts: Hosts<'_>,
+    journal: &mut RunJournal<'_>,
+) -> Result<(), RunError> {
+    match plan {
+        Plan::Run(run) => execute::run(run, profile, hosts, journal),
         Plan::Load(load) => {
-            execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, None, hosts, journal)
+            execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, profile, hosts, journal)
         }
         Plan::Try(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
     }
