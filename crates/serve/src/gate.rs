@@ -8,14 +8,13 @@
 //! The `Host` field must name loopback. A page of another site can make its own name resolve to 127.0.0.1 (DNS rebinding),
 //! but cannot change the name that the browser sends. Any port is accepted, because ssh may forward a different one.
 //!
-//! A request that changes something must also carry a key ([`ChangeKey`]) that stands only in the server's own pages, in a
-//! field that a page of another site may not send without being asked for leave, and come from the origin that it is sent to.
+//! A request that changes something needs a key as well ([`crate::key`]).
 
 use crate::answer;
 use crate::site::ServedSite;
 use crate::token::AccessToken;
 use axum::extract::{Request, State};
-use axum::http::header::{COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::header::{COOKIE, HOST, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -23,28 +22,6 @@ use std::sync::Arc;
 
 /// Names of this host, as browsers send them.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
-
-/// The field of the key.
-const KEY_FIELD: &str = "x-sysdyno-key";
-
-/// The key to changes.
-pub(crate) struct ChangeKey(pub(crate) AccessToken);
-
-impl ChangeKey {
-    pub(crate) fn text(&self) -> &str {
-        self.0.text()
-    }
-
-    /// Whether a request that passed the gate may change something.
-    pub(crate) fn fits(&self, headers: &HeaderMap) -> bool {
-        let text =
-            |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let origin = text(headers.get(ORIGIN));
-        let own = text(headers.get(HOST)).map(|host| format!("http://{host}"));
-        let key = text(headers.get(KEY_FIELD));
-        origin.is_some() && origin == own && key.is_some_and(|key| self.0.is(&key))
-    }
-}
 
 /// Lets a request pass, or answers it.
 pub(crate) async fn gate(State(site): State<Arc<ServedSite>>, request: Request, next: Next) -> Response {

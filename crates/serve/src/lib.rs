@@ -15,6 +15,7 @@ mod answer;
 mod error;
 mod experiments;
 mod gate;
+mod key;
 mod labs;
 mod listening;
 mod live;

@@ -10,19 +10,21 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longest value, and most of what a command said that is kept. Unit: bytes.
 const VALUE_BYTES: usize = 400;
 const SAID_BYTES: usize = 4 << 10;
 
-/// How long a command may take to end once it was interrupted, before the server goes without it: it has its own deadlines.
-const ENDING_MAX: Duration = Duration::from_secs(30);
+/// How often, and how many times, it is seen whether a command that was interrupted has ended. After half a minute the server goes
+/// without it: it has deadlines of its own.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+const ENDING_LOOKS: u32 = 1_500;
 
 /// An order from a browser. Empty values are the command's own defaults.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Order {
+pub(crate) struct BrowserOrder {
     command: Ordered,
     #[serde(default)]
     url: String,
@@ -79,7 +81,7 @@ struct Job {
     status: JobStatus,
 }
 
-impl Order {
+impl BrowserOrder {
     /// The words of the command.
     fn words(&self) -> Result<Vec<String>, String> {
         let mut words: Vec<String> = match self.command {
@@ -112,7 +114,7 @@ impl Orders {
     }
 
     /// Starts a command, unless one runs.
-    pub(crate) fn start(&self, order: &Order) -> Result<JobStatus, Declined> {
+    pub(crate) fn start(&self, order: &BrowserOrder) -> Result<JobStatus, Declined> {
         let words = order.words().map_err(Declined::Wrong)?;
         let mut job = self.job();
         if job.as_mut().is_some_and(|job| job.look().is_running) {
@@ -148,9 +150,11 @@ impl Orders {
 impl Drop for Orders {
     fn drop(&mut self) {
         self.stop();
-        let begin = Instant::now();
-        while self.status().is_some_and(|job| job.is_running) && begin.elapsed() < ENDING_MAX {
-            std::thread::sleep(Duration::from_millis(20));
+        for _ in 0..ENDING_LOOKS {
+            if self.status().is_none_or(|job| !job.is_running) {
+                return;
+            }
+            std::thread::sleep(LOOK_INTERVAL);
         }
     }
 }
@@ -192,7 +196,7 @@ mod tests {
     use super::*;
 
     fn order(text: &str) -> Result<Vec<String>, String> {
-        serde_json::from_str::<Order>(text).map_err(|error| error.to_string())?.words()
+        serde_json::from_str::<BrowserOrder>(text).map_err(|error| error.to_string())?.words()
     }
 
     #[test]
@@ -231,13 +235,11 @@ mod tests {
         let orders = Orders::new("/bin/sh".into(), "/nowhere".into());
         // A shell of which each word is a file that is not there: it says so, and ends.
         assert!(orders.status().is_none());
-        let order: Order = serde_json::from_str(r#"{"command":"load","url":"x"}"#).expect("an order");
+        let order: BrowserOrder = serde_json::from_str(r#"{"command":"load","url":"x"}"#).expect("an order");
         orders.start(&order).expect("it starts");
-        let begin = Instant::now();
-        while orders.status().is_some_and(|job| job.is_running) {
-            assert!(begin.elapsed() < ENDING_MAX);
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let has_ended = || orders.status().is_some_and(|job| !job.is_running);
+        let mut looks = (0..ENDING_LOOKS).inspect(|_| std::thread::sleep(LOOK_INTERVAL));
+        assert!(looks.any(|_| has_ended()), "it does not end");
         let ended = orders.status().expect("it was started");
         assert!(ended.code != Some(0) && !ended.said.is_empty(), "{ended:?}");
         *orders.job() = Some(Job {
@@ -245,7 +247,8 @@ mod tests {
             status: JobStatus { is_running: true, ..ended },
         });
         assert_eq!(orders.start(&order), Err(Declined::Busy));
-        drop(orders);
-        assert!(begin.elapsed() < ENDING_MAX * 2);
+        orders.stop();
+        let mut looks = (0..ENDING_LOOKS).inspect(|_| std::thread::sleep(LOOK_INTERVAL));
+        assert!(looks.any(|_| has_ended()), "it is not interrupted");
     }
 }

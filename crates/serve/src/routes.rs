@@ -16,7 +16,7 @@ use crate::answer;
 use crate::experiments::ExperimentRow;
 use crate::gate::gate;
 use crate::live;
-use crate::orders::{Declined, Order};
+use crate::orders::{BrowserOrder, Declined};
 use crate::shelf::{Listed, Shelf};
 use crate::site::ServedSite;
 use axum::body::Bytes;
@@ -200,7 +200,7 @@ async fn start(State(site): Shared, headers: HeaderMap, body: Bytes) -> Response
     if !ordered.key.fits(&headers) {
         return not_from_here();
     }
-    let Ok(order) = serde_json::from_slice::<Order>(&body) else {
+    let Ok(order) = serde_json::from_slice::<BrowserOrder>(&body) else {
         return answer::refusal(StatusCode::BAD_REQUEST, "cannot read the order");
     };
     match ordered.orders.start(&order) {

@@ -1,6 +1,6 @@
 //! Serves the folder of runs until it is stopped.
 
-use crate::gate::ChangeKey;
+use crate::key::ChangeKey;
 use crate::listening::{ClientLimits, accept, listen_on_loopback, stopped};
 use crate::orders::Orders;
 use crate::routes::router;

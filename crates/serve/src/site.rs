@@ -1,7 +1,7 @@
 //! State that all requests share, and the turns in which they read folders.
 
 use crate::answer;
-use crate::gate::ChangeKey;
+use crate::key::ChangeKey;
 use crate::orders::Orders;
 use crate::shelf::Shelf;
 use crate::token::AccessToken;
