@@ -20,7 +20,7 @@ const FIELDS: readonly Field[] = [
   { name: "url", label: "URL", example: "http://127.0.0.1/" },
   { name: "objective", label: "Objective", example: "p99<50ms", only: "run" },
   { name: "connections", label: "Connections", example: "64", only: "load" },
-  { name: "rate", label: "Rate", example: "as fast as it goes", only: "load" },
+  { name: "rate", label: "Rate", example: "maximum", only: "load" },
   { name: "duration", label: "Duration", example: "10s", only: "load" },
 ];
 
