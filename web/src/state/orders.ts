@@ -14,8 +14,8 @@ export interface Order {
 }
 
 /** The command that was started last; `null`: none was. */
-export async function fetchJob(signal?: AbortSignal): Promise<Job | null> {
-  return parseRecord(await said(await fetch("/job", signal ? { signal } : {}))) as Job | null;
+export async function fetchJob(signal: AbortSignal): Promise<Job | null> {
+  return parseRecord(await said(await fetch("/job", { signal }))) as Job | null;
 }
 
 /** Starts a command. An error says why it was not. */

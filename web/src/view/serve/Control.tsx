@@ -1,8 +1,9 @@
 // Starts a command from the browser, says what becomes of it, and stops it; only where the server gave the page a key.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Job } from "../../record/served.ts";
 import { prose } from "../../record/text.ts";
+import { useLooks } from "../../state/looks.ts";
 import { fetchJob, startJob, stopJob, type Order } from "../../state/orders.ts";
 
 /** Between two looks at the command. Unit: milliseconds. */
@@ -25,20 +26,11 @@ const FIELDS: readonly Field[] = [
 ];
 
 /** The command that was started last, looked at every second; and how to send an order. */
-function useJob(key: string): [Job | null, string, (order: Promise<Job | null>) => void] {
+function useJob(): [Job | null, string, (order: Promise<Job | null>) => void] {
   const [job, setJob] = useState<Job | null>(null);
   const [refused, setRefused] = useState("");
-  useEffect(() => {
-    const abort = new AbortController();
-    // That the server does not answer is said by the list.
-    const look = () => void fetchJob(abort.signal).then(setJob, () => undefined);
-    look();
-    const later = setInterval(look, LOOK_MS);
-    return () => {
-      abort.abort();
-      clearInterval(later);
-    };
-  }, [key]);
+  // That the server does not answer is said by the list.
+  useLooks(LOOK_MS, (signal) => void fetchJob(signal).then(setJob, () => undefined));
   const send = (order: Promise<Job | null>) =>
     void order.then(
       (now) => {
@@ -52,7 +44,7 @@ function useJob(key: string): [Job | null, string, (order: Promise<Job | null>) 
 
 /** What can be started, and what runs. */
 export function Control({ access }: { access: string }) {
-  const [job, refused, send] = useJob(access);
+  const [job, refused, send] = useJob();
   const [order, setOrder] = useState<Order>({ command: "load" });
   const shown = FIELDS.filter(({ only }) => only === undefined || only === order.command);
   const start = (event: Event) => {
@@ -93,7 +85,7 @@ export function Control({ access }: { access: string }) {
 
 /** What runs, with the way to stop it; nothing if nothing does. */
 export function Stopper({ access }: { access: string }) {
-  const [job, , send] = useJob(access);
+  const [job, , send] = useJob();
   return job?.is_running ? <Started job={job} stop={() => send(stopJob(access))} /> : null;
 }
 

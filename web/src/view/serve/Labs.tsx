@@ -1,7 +1,8 @@
 // The labs of the host as rows: whether each is up, and which of its services are not well.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { LabRow } from "../../record/served.ts";
+import { useLooks } from "../../state/looks.ts";
 import { fetchLabs } from "../../state/orders.ts";
 import { Table } from "../Table.tsx";
 
@@ -12,19 +13,10 @@ const HEADS = ["lab", "state", "hosts", "services"];
 
 export function Labs() {
   const [labs, setLabs] = useState<readonly LabRow[]>([]);
-  useEffect(() => {
-    const abort = new AbortController();
+  useLooks(LOOK_MS, (signal) => {
     // That the server does not answer is said by the list of runs.
-    const look = () => {
-      if (!document.hidden) fetchLabs(abort.signal).then(setLabs, () => undefined);
-    };
-    look();
-    const later = setInterval(look, LOOK_MS);
-    return () => {
-      abort.abort();
-      clearInterval(later);
-    };
-  }, []);
+    if (!document.hidden) fetchLabs(signal).then(setLabs, () => undefined);
+  });
   if (labs.length === 0) return null;
   return (
     <section class="answer home" aria-labelledby="labs">
