@@ -3,6 +3,7 @@
 //! Settings are those of a tree of files, so that no rights are needed and the host is not touched.
 
 use crate::profile::can_profile;
+use crate::rig::hostile::closed_port;
 use crate::rig::program::{Outcome, Running};
 use crate::rig::wait_until;
 use crate::tryout::Bench;
@@ -151,6 +152,21 @@ fn an_experiment_that_may_end_early_ends_once_its_differences_are_decided() {
     let folder = folder(&bench).expect("there is one").display().to_string();
     start(&bench, "resume", &folder).finish(LIMIT);
     assert_eq!(lines(&bench, "ended").len() as u64, trials, "nothing is left to resume");
+}
+
+#[test]
+fn an_experiment_ends_when_nobody_listens() {
+    let bench = Bench::new(&[]);
+    let path = file(&bench, 50);
+    let good = fs::read_to_string(&path).expect("was written");
+    let gone = format!("http://{}/", closed_port());
+    fs::write(&path, good.replace(&format!("url = '{}'", bench.target.url()), &format!("url = '{gone}'")))
+        .expect("writes");
+    let outcome = run(&bench).finish(LIMIT);
+    outcome.expect_code(2);
+    assert_eq!(lines(&bench, "began").len(), 1, "{outcome}");
+    assert!(outcome.stderr.contains("refused every connection\nhint: resume it"), "{outcome}");
+    assert!(bench.is_as_before(), "{outcome}");
 }
 
 #[test]

@@ -7,13 +7,15 @@ use crate::commands::load::{load_profile, profile_request};
 use crate::commands::record::{Session, record_quietly};
 use crate::commands::work::record as record_work;
 use crate::ui::{Signals, Ui};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::cell::RefCell;
 use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, trial_plan};
 use sysdyno_plan::SAMPLING_HZ;
 use sysdyno_plan::options::ServerOptions;
+use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::{ExperimentLine, ExperimentVariant, TrialBegan, TrialEnded};
+use sysdyno_record::load::FailureClass;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::ExperimentFolder;
@@ -81,11 +83,22 @@ pub(super) fn trial(
     })?;
     not_restored.append(&mut left);
     let status = recorded.run.manifest.status;
-    let is_spoilt = is_disturbed(&recorded.analysis.verdict, folder.plan.is_noisy);
+    let is_refused = is_refused(&recorded.analysis);
+    // It is made again by whoever resumes.
+    let is_spoilt = is_refused || is_disturbed(&recorded.analysis.verdict, folder.plan.is_noisy);
     let ended = TrialEnded { trial: number, status, not_restored, is_spoilt };
     folder.append(ExperimentLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
+    if is_refused {
+        bail!("the server of variant '{}' refused every connection", shown(&variant.name));
+    }
     Ok(ended)
+}
+
+/// Whether nobody listened: then the trials that are left tell no more.
+fn is_refused(analysis: &Analysis) -> bool {
+    let refused = analysis.failures.get(&FailureClass::ConnectRefused).copied().unwrap_or(0);
+    analysis.counts.ok == 0 && refused > 0 && refused == analysis.counts.failed
 }
 
 /// The number of the next trial.
