@@ -84,9 +84,16 @@ impl Blocks {
         Some(Found::judged(difference, (metric.better, margin_ratio), blocks_count))
     }
 
-    /// Probability of such a difference of two sides without one, for them alone; `None`: as [`Blocks::effect`].
+    /// Probability of such a difference of two sides without one, for them alone, as if the metric had the whole error rate; `None`:
+    /// as [`Blocks::effect`].
     pub(super) fn p(&self, one: usize, other: usize) -> Option<f64> {
-        self.model.p(one, other)
+        Some((self.model.p(one, other)? * ERROR_RATE / self.error_rate).min(1.0))
+    }
+
+    /// Whether the interval of a side's difference from the first leaves out zero; `None`: as [`Blocks::effect`].
+    pub(super) fn is_apart(&self, side: usize) -> Option<bool> {
+        let one = self.wide.iter().find(|one| one.variant == side)?;
+        Some(one.difference.low > 0.0 || one.difference.high < 0.0)
     }
 
     /// Sides than which one is surely better.

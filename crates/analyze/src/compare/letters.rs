@@ -1,7 +1,7 @@
 //! Letter groups: sides that share a letter cannot be told apart.
 //!
-//! All pairs are compared, their p adjusted by Holm's method; in the blocks of an experiment, each side also with the best,
-//! by J. Hsu's multiple comparisons. Letters are given by insertion and absorption (H.-P.
+//! All pairs are compared, their p adjusted by Holm's method. In the blocks of an experiment, a side is told from the first by its
+//! interval, so that letters and words agree, and each side also from the best, by J. Hsu's multiple comparisons. Letters are given by insertion and absorption (H.-P.
 //! Piepho, *Journal of Computational and Graphical Statistics* 13, 2004): one group of all sides is split for each pair
 //! that differs, and groups within another are dropped. Sharing a letter is no proof that two are the same.
 
@@ -41,8 +41,14 @@ pub(super) fn letters(
         .collect();
     let beaten = blocks.map_or_else(Vec::new, |blocks| blocks.beaten(metric.better));
     let is_beaten = |[one, other]: &[usize; 2]| *one == 0 && beaten.contains(&sides[*other]);
+    let is_different = |pair: &[usize; 2], p: f64| {
+        let [one, other] = pair.map(|position| sides[position]);
+        let by_interval =
+            blocks.filter(|_| one.min(other) == 0).and_then(|blocks| blocks.is_apart(one.max(other)));
+        by_interval.unwrap_or(p < ALPHA) || is_beaten(pair)
+    };
     let different =
-        pairs.iter().zip(holm(&p)).filter(|(pair, p)| *p < ALPHA || is_beaten(pair)).map(|(pair, _)| *pair);
+        pairs.iter().zip(holm(&p)).filter(|(pair, p)| is_different(pair, *p)).map(|(pair, _)| *pair);
     let groups = groups(sides.len(), different);
     let mut letters = vec![String::new(); measured.len()];
     for (letter, group) in ('a'..='z').zip(&groups) {

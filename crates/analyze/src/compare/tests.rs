@@ -472,11 +472,17 @@ fn two_blocks_of_an_experiment_tell_what_two_runs_of_each_do_not() {
 fn words_and_intervals_of_an_experiment_never_contradict_each_other() {
     for levels in [[4_000.0, 4_100.0, 4_300.0], [4_000.0, 4_000.0, 3_000.0], [4_000.0, 4_020.0, 8_000.0]] {
         let found = compare(in_blocks(&levels, &[1.0, 0.8, 1.1]), &OPTIONS);
-        for effect in found.operations.iter().flat_map(|one| &one.metrics).flat_map(|one| &one.effects) {
+        let metrics = found.operations.iter().flat_map(|one| &one.metrics);
+        for (metric, effect) in
+            metrics.flat_map(|metric| metric.effects.iter().map(move |effect| (metric, effect)))
+        {
             let Some(shown) = effect.effect else { continue };
             let is_claim = matches!(effect.verdict.word, Comparison::Better | Comparison::Worse);
             let is_apart = shown.low > 1.0 || shown.high < 1.0;
             assert!(is_claim == is_apart || effect.verdict.word == Comparison::Same, "{effect:?}");
+            let [first, other] = [&metric.letters[0], &metric.letters[effect.side]];
+            let is_sharing = first.chars().any(|letter| other.contains(letter));
+            assert!(!(is_claim && is_sharing), "{:?}: {effect:?}", metric.letters);
         }
     }
 }
