@@ -2,14 +2,17 @@
 //!
 //! Promise: nothing but `load`, `run`, and `tune undo` is ever started, each with values in the places meant for them: what was typed
 //! can become neither an option nor another command. The commands decide themselves what may be loaded, as in a terminal, and
-//! ask nobody: their standard input is closed. What runs when the server ends is interrupted, as by Ctrl-C, and waited for.
+//! ask nobody: their standard input is closed. What runs when the server ends is interrupted and waited for, so that its record is whole.
+//! A command is interrupted once at most, since a second time would end it at once; it has a process group of its own, so that
+//! the terminal's Ctrl-C is not the first time.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Longest value, and most of what a command said that is kept. Unit: bytes.
@@ -52,6 +55,8 @@ pub(crate) struct JobStatus {
     /// As it would be typed.
     pub(crate) command: String,
     pub(crate) is_running: bool,
+    /// Whether it was interrupted.
+    pub(crate) is_interrupted: bool,
     /// Its exit code; `None` while it runs, or if a signal ended it.
     pub(crate) code: Option<i32>,
     /// The last of what it said, once it has ended. Untrusted.
@@ -79,7 +84,11 @@ pub(crate) struct Orders {
 struct Job {
     child: Child,
     status: JobStatus,
+    said: Said,
 }
+
+/// The last of what a command says, kept while it runs: a pipe that nobody reads would stop it.
+type Said = Arc<Mutex<Vec<u8>>>;
 
 impl BrowserOrder {
     /// The words of the command.
@@ -122,11 +131,18 @@ impl Orders {
         }
         let mut command = Command::new(&self.program);
         command.args(["--color", "never"]).args(&words).env("SYSDYNO_RUNS_DIR", &self.runs_dir);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| Declined::Failed(format!("cannot start it: {error}")))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+        let mut child =
+            command.spawn().map_err(|error| Declined::Failed(format!("cannot start it: {error}")))?;
+        let said = Said::default();
+        if let Some(pipe) = child.stderr.take() {
+            let said = Arc::clone(&said);
+            std::thread::spawn(move || listen(pipe, &said));
+        }
         let command = format!("sysdyno {}", words.join(" "));
-        let status = JobStatus { command, is_running: true, code: None, said: String::new() };
-        Ok(job.insert(Job { child, status }).status.clone())
+        let status =
+            JobStatus { command, is_running: true, is_interrupted: false, code: None, said: String::new() };
+        Ok(job.insert(Job { child, status, said }).status.clone())
     }
 
     /// The command that was started last; `None`: none was.
@@ -134,9 +150,9 @@ impl Orders {
         self.job().as_mut().map(|job| job.look().clone())
     }
 
-    /// Interrupts it, if it runs.
+    /// Interrupts it, if it runs and was not interrupted before.
     pub(crate) fn stop(&self) {
-        if let Some(job) = self.job().as_mut().filter(|job| job.status.is_running) {
+        if let Some(job) = self.job().as_mut() {
             job.interrupt();
         }
     }
@@ -164,36 +180,45 @@ impl Job {
         if self.status.is_running
             && let Ok(Some(end)) = self.child.try_wait()
         {
-            let said = self.child.stderr.take().map(last_of).unwrap_or_default();
-            self.status = JobStatus { is_running: false, code: end.code(), said, ..self.status.clone() };
+            (self.status.is_running, self.status.code) = (false, end.code());
+        }
+        if !self.status.is_running {
+            // The last words may come a little later.
+            let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            self.status.said = String::from_utf8_lossy(&said).trim().to_owned();
         }
         &self.status
     }
 
     /// It is not reaped before it was seen to have ended, so that its id is its own.
-    fn interrupt(&self) {
-        let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
+    fn interrupt(&mut self) {
+        if self.look().is_running && !std::mem::replace(&mut self.status.is_interrupted, true) {
+            let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
+        }
     }
 }
 
-/// The last of what can be read without waiting: a process that outlives the command may keep its pipe open.
-fn last_of(mut pipe: impl Read + std::os::fd::AsFd) -> String {
-    let mut all = Vec::new();
-    if rustix::io::ioctl_fionbio(&pipe, true).is_err() {
-        return String::new();
+/// Keeps the last of what comes through a pipe, to its end.
+fn listen(mut pipe: impl Read, said: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 1 << 10];
+    loop {
+        let length = match pipe.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.extend_from_slice(&buffer[..length]);
+        let surplus = said.len().saturating_sub(SAID_BYTES);
+        said.drain(..surplus);
     }
-    // A pipe holds a megabyte at most.
-    match pipe.by_ref().take(1 << 20).read_to_end(&mut all) {
-        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return String::new(),
-        _ => {}
-    }
-    let begin = all.len().saturating_sub(SAID_BYTES);
-    String::from_utf8_lossy(&all[begin..]).trim().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn order(text: &str) -> Result<Vec<String>, String> {
         serde_json::from_str::<BrowserOrder>(text).map_err(|error| error.to_string())?.words()
@@ -230,25 +255,42 @@ mod tests {
         order(&long).expect_err("too long");
     }
 
+    /// A command that says more than a pipe holds, and counts how often it is interrupted until it ends of itself.
+    const TALKER: &str = r#"#!/bin/sh
+times=0
+trap 'times=$((times + 1))' INT
+head -c 300000 /dev/zero | tr '\0' x >&2
+while [ $times = 0 ]; do sleep 0.05; done
+sleep 0.3
+echo "interrupted $times" >&2
+exit 5
+"#;
+
     #[test]
-    fn one_command_runs_at_a_time_is_interrupted_and_leaves_its_last_words() {
-        let orders = Orders::new("/bin/sh".into(), "/nowhere".into());
-        // A shell of which each word is a file that is not there: it says so, and ends.
+    fn one_command_runs_at_a_time_is_interrupted_once_and_leaves_its_last_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("talker");
+        std::fs::write(&program, TALKER).expect("writes");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("sets");
+        let orders = Orders::new(program, folder.path().to_owned());
         assert!(orders.status().is_none());
         let order: BrowserOrder = serde_json::from_str(r#"{"command":"load","url":"x"}"#).expect("an order");
-        orders.start(&order).expect("it starts");
-        let has_ended = || orders.status().is_some_and(|job| !job.is_running);
-        let mut looks = (0..ENDING_LOOKS).inspect(|_| std::thread::sleep(LOOK_INTERVAL));
-        assert!(looks.any(|_| has_ended()), "it does not end");
-        let ended = orders.status().expect("it was started");
-        assert!(ended.code != Some(0) && !ended.said.is_empty(), "{ended:?}");
-        *orders.job() = Some(Job {
-            child: Command::new("sleep").arg("600").spawn().expect("it starts"),
-            status: JobStatus { is_running: true, ..ended },
-        });
+        let started = orders.start(&order).expect("it starts");
+        assert!(started.is_running && !started.is_interrupted);
         assert_eq!(orders.start(&order), Err(Declined::Busy));
-        orders.stop();
+        let wait = |is_so: &dyn Fn(&JobStatus) -> bool| {
+            let mut looks = (0..ENDING_LOOKS).inspect(|_| std::thread::sleep(LOOK_INTERVAL));
+            looks.any(|_| orders.status().is_some_and(|job| is_so(&job)))
+        };
+        // Before it has said all, it has not set its trap, or is not beyond the pipe.
+        let has_said =
+            || orders.job().as_ref().is_some_and(|job| job.said.lock().expect("held").len() == SAID_BYTES);
         let mut looks = (0..ENDING_LOOKS).inspect(|_| std::thread::sleep(LOOK_INTERVAL));
-        assert!(looks.any(|_| has_ended()), "it is not interrupted");
+        assert!(looks.any(|_| has_said()), "what it says is not read");
+        orders.stop();
+        orders.stop();
+        assert!(orders.status().expect("it was started").is_interrupted);
+        assert!(wait(&|job| !job.is_running && job.said.ends_with("interrupted 1")), "{:?}", orders.status());
+        assert_eq!(orders.status().expect("it was started").code, Some(5));
     }
 }

@@ -301,7 +301,7 @@ fn orders_are_carried_out_for_the_servers_own_pages_only() {
     begins(&started, 200);
     assert!(started.contains("\"command\":\"sysdyno load -- http://127.0.0.1:9/\""), "{started}");
     let mut looks = (0..2_000).inspect(|_| std::thread::sleep(Duration::from_millis(5)));
-    let ended = "\"is_running\":false,\"code\":0";
+    let ended = "\"is_running\":false,\"is_interrupted\":false,\"code\":0";
     assert!(looks.any(|_| stage.get("/job").contains(ended)), "it does not end");
     assert!(stage.get("/").contains(key().text()), "the page does not know the key");
     assert!(!stage.get("/list").contains(key().text()));

@@ -50,6 +50,7 @@ export interface Job {
   /** As it would be typed. */
   command: string;
   is_running: boolean;
+  is_interrupted: boolean;
   /** Its exit code; `null` while it runs, or if a signal ended it. */
   code: number | null;
   said: string;

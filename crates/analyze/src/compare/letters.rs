@@ -1,9 +1,9 @@
 //! Letter groups: sides that share a letter cannot be told apart.
 //!
 //! All pairs are compared, their p adjusted by Holm's method. In the blocks of an experiment, a side is told from the first by its
-//! interval, so that letters and words agree, and each side also from the best, by J. Hsu's multiple comparisons. Letters are given by insertion and absorption (H.-P.
-//! Piepho, *Journal of Computational and Graphical Statistics* 13, 2004): one group of all sides is split for each pair
-//! that differs, and groups within another are dropped. Sharing a letter is no proof that two are the same.
+//! interval, so that letters and words agree, and each side also from the best, by J. Hsu's multiple comparisons. Letters are given
+//! by insertion and absorption (H.-P. Piepho, *Journal of Computational and Graphical Statistics* 13, 2004): one group of all sides
+//! is split for each pair that differs, and groups within another are dropped. Sharing a letter is no proof that two are the same.
 
 use super::blocks::Blocks;
 use super::effect::{ALPHA, effect};

@@ -80,7 +80,6 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// The profile of a load, where one can be taken: it has one rate, and all of it is on this host.
-/// A profile of this host during such a load, if its rate is always the same and no other host takes part.
 pub fn load_profile(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
     let steady = plan.phases.iter().filter(|phase| phase.kind == PhaseKind::Steady).count();
     let is_level = plan.workload.slopes.is_empty() && plan.workload.clients.is_empty();

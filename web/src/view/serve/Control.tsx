@@ -95,7 +95,7 @@ function Started({ job, stop }: { job: Job; stop: () => void }) {
       <p role="status">
         <code>{job.command}</code> {stateOf(job)}
       </p>
-      {job.is_running && (
+      {job.is_running && !job.is_interrupted && (
         <button type="button" onClick={stop}>
           Stop
         </button>
@@ -105,8 +105,8 @@ function Started({ job, stop }: { job: Job; stop: () => void }) {
   );
 }
 
-function stateOf({ is_running, code }: Job): string {
-  if (is_running) return "is running.";
+function stateOf({ is_running, is_interrupted, code }: Job): string {
+  if (is_running) return is_interrupted ? "is stopping." : "is running.";
   if (code === null) return "was ended by a signal.";
   return code === 0 ? "has ended." : `has ended with exit code ${code}.`;
 }
