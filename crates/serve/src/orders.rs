@@ -52,8 +52,8 @@ enum Ordered {
 /// The command that was started last, as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct JobStatus {
-    /// As it would be typed.
-    pub(crate) command: String,
+    /// Its words after the name of the program; the page quotes them.
+    pub(crate) words: Vec<String>,
     pub(crate) is_running: bool,
     /// Whether it was interrupted.
     pub(crate) is_interrupted: bool,
@@ -139,9 +139,8 @@ impl Orders {
             let said = Arc::clone(&said);
             std::thread::spawn(move || listen(pipe, &said));
         }
-        let command = format!("sysdyno {}", words.join(" "));
         let status =
-            JobStatus { command, is_running: true, is_interrupted: false, code: None, said: String::new() };
+            JobStatus { words, is_running: true, is_interrupted: false, code: None, said: String::new() };
         Ok(job.insert(Job { child, status, said }).status.clone())
     }
 

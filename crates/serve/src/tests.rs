@@ -299,7 +299,7 @@ fn orders_are_carried_out_for_the_servers_own_pages_only() {
     begins(&stage.post("/job", &format!("{{\"url\":\"{}\"}}", "x".repeat(9 << 10)), &own), 413);
     let started = stage.post("/job", order, &own);
     begins(&started, 200);
-    assert!(started.contains("\"command\":\"sysdyno load -- http://127.0.0.1:9/\""), "{started}");
+    assert!(started.contains("\"words\":[\"load\",\"--\",\"http://127.0.0.1:9/\"]"), "{started}");
     let mut looks = (0..2_000).inspect(|_| std::thread::sleep(Duration::from_millis(5)));
     let ended = "\"is_running\":false,\"is_interrupted\":false,\"code\":0";
     assert!(looks.any(|_| stage.get("/job").contains(ended)), "it does not end");

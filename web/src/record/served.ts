@@ -47,8 +47,8 @@ export interface RunsPage {
 
 /** The command that this server started last. */
 export interface Job {
-  /** As it would be typed. */
-  command: string;
+  /** Its words after the name of the program. */
+  words: string[];
   is_running: boolean;
   is_interrupted: boolean;
   /** Its exit code; `null` while it runs, or if a signal ended it. */

@@ -23,6 +23,6 @@ It prints a URL with a secret token; open it in a browser. Press Ctrl-C to stop.
 
   sysdyno serve                                the runs of this user
   sysdyno serve --runs-dir /srv/runs           the runs in another folder
-  sysdyno serve --allow-runs                   start and stop loads from the browser, too
+  sysdyno serve --allow-runs                   start and stop loads, too
   ssh -L 8080:127.0.0.1:8080 HOST sysdyno serve --listen 127.0.0.1:8080
-                                               those of another host, in the browser here";
+                                               those of another host";

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Job } from "../../record/served.ts";
+import { shellLine } from "../../record/shell.ts";
 import { prose } from "../../record/text.ts";
 import { useLooks } from "../../state/looks.ts";
 import { fetchJob, startJob, stopJob, type Order } from "../../state/orders.ts";
@@ -93,7 +94,7 @@ function Started({ job, stop }: { job: Job; stop: () => void }) {
   return (
     <div class="job">
       <p role="status">
-        <code>{job.command}</code> {stateOf(job)}
+        <code>{shellLine(["sysdyno", ...job.words], null)}</code> {stateOf(job)}
       </p>
       {job.is_running && !job.is_interrupted && (
         <button type="button" onClick={stop}>
