@@ -16,7 +16,6 @@
 
 #![forbid(unsafe_code)]
 
-mod blink;
 pub mod clock;
 mod collect;
 mod courtesy;
@@ -36,7 +35,6 @@ mod testing;
 mod turn;
 mod watch;
 
-pub use blink::{BlinkError, blink};
 pub use discover::{
     HostProcess, Listener, allowed_cpus, boot_id, cgroup_processes, cgroup_root, describe_process,
     find_all_listeners, find_listeners, find_target_processes, host_process, host_processes, loop_file,

@@ -18,6 +18,7 @@
 //! [`FileSystems`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`TuneRoots`]).
 
 mod apply;
+mod blink;
 mod cache;
 mod error;
 mod file_system;
@@ -47,6 +48,7 @@ mod tunable;
 mod value;
 
 pub use apply::{ArmGuardian, Armed, GuardOrder, HeldTrial, Now, TrialOrder, apply};
+pub use blink::{BlinkError, blink};
 pub use cache::drop_caches;
 pub use error::{Refusal, TuneError};
 pub use file_system::{FileSystem, FileSystems, PROGRAM_INPUT};

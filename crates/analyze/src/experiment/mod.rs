@@ -108,7 +108,12 @@ pub fn trial_plan(variant: &ExperimentVariant, block: u32) -> Plan {
     plan
 }
 
-/// How long trials of variants took, by position. Unit: seconds.
+/// Whether a profile follows a trial: a variant needs one, and what comes after a trial delays the next one.
+pub fn is_profiled(plan: &ExperimentPlan, cell: PlannedCell) -> bool {
+    plan.is_profiled && cell.block == 0
+}
+
+/// How long trials of variants took that no profile followed, by position. Unit: seconds.
 pub type Timed = BTreeMap<u32, Vec<f64>>;
 
 /// How long these trials will take if nothing surprising happens: as long as those of their variant took, else as long as
@@ -119,7 +124,8 @@ pub fn forecast(plan: &ExperimentPlan, cells: &[PlannedCell], timed: &Timed) -> 
     };
     let seconds = |cell: &PlannedCell| {
         let took = timed.get(&cell.variant).and_then(|seconds| mean(seconds));
-        took.or_else(|| plan.variants.get(cell.variant as usize).map(said)).unwrap_or(0.0)
+        let trial = took.or_else(|| plan.variants.get(cell.variant as usize).map(said)).unwrap_or(0.0);
+        trial + if is_profiled(plan, *cell) { profile_seconds(plan, *cell) } else { 0.0 }
     };
     SpanNs::from_secs(cells.iter().map(seconds).sum::<f64>().clamp(0.0, 1e9).round() as u64)
 }
@@ -133,6 +139,14 @@ fn span(plan: &Plan) -> f64 {
         Plan::Try(_) | Plan::Work(_) => 0.0,
     };
     OVERHEAD_SECONDS + load
+}
+
+/// How long the profiles after a trial take at most: one of a load, two of a search. Unit: seconds.
+fn profile_seconds(plan: &ExperimentPlan, cell: PlannedCell) -> f64 {
+    match plan.variants.get(cell.variant as usize).map(|variant| &variant.plan) {
+        Some(Plan::Run(_)) => 20.0,
+        _ => 10.0,
+    }
 }
 
 /// The runs of a variant, or its records of work.
@@ -340,6 +354,17 @@ mod tests {
         let slow = Timed::from([(all[0].variant, vec![90.0, 110.0])]);
         let told = |timed: &Timed| forecast(&plan, &all[..1], timed).seconds();
         assert!(told(&nothing) < 50.0 && told(&slow) == 100.0);
+    }
+
+    #[test]
+    fn the_profile_after_a_first_trial_takes_time_too() {
+        let plain = plan(2, 2, 7);
+        let profiled = ExperimentPlan { is_profiled: true, ..plain.clone() };
+        let told = |plan: &ExperimentPlan, cell| forecast(plan, &[cell], &Timed::new()).seconds();
+        for cell in order(&plain) {
+            let more = if cell.block == 0 { 10.0 } else { 0.0 };
+            assert_eq!(told(&profiled, cell), told(&plain, cell) + more);
+        }
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::facts::{compare, matches, weight};
-use sysdyno_observe::blink;
 use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::{FactsDocument, HostFacts};
 use sysdyno_record::json;
@@ -18,6 +17,7 @@ use sysdyno_report::escape;
 use sysdyno_report::facts::{self as text, Amount};
 use sysdyno_run::agent::{Agent, Deaf, LocalAgent};
 use sysdyno_run::clock;
+use sysdyno_tune::blink;
 
 /// The name of this host.
 const THIS_HOST: &str = "localhost";

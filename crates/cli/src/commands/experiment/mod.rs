@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::experiment::{
-    ExperimentResolution, PlannedCell, Timed, forecast, missing, order, resolution,
+    ExperimentResolution, PlannedCell, Timed, forecast, is_profiled, missing, order, resolution,
 };
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
@@ -255,7 +255,9 @@ fn trials(
         let start = Instant::now();
         let end = trial(folder, cell, (place, tuning, guard), signals, ui);
         let end = end.map_err(|error| stopped(folder, &format!(" at trial {number} of {all}"), &error))?;
-        timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
+        if !is_profiled(&folder.plan, cell) {
+            timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
+        }
         if !end.not_restored.is_empty() {
             ui.note(&format!(
                 "error: not restored, because somebody else changed it: {}",

@@ -9,7 +9,7 @@ use crate::commands::work::record as record_work;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use std::cell::RefCell;
-use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, trial_plan};
+use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, is_profiled, trial_plan};
 use sysdyno_plan::SAMPLING_HZ;
 use sysdyno_plan::options::ServerOptions;
 use sysdyno_record::analysis::Analysis;
@@ -46,9 +46,7 @@ pub(super) fn trial(
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
     let hosts = place.hosts(&folder.plan, &variant)?;
     let behind = place.behind(&folder.plan, &variant)?;
-    // In its first trial: a variant needs one profile, and what comes after a trial delays the next one.
-    let is_profiled = folder.plan.is_profiled && cell.block == 0;
-    let profile = if is_profiled { profile_of(&plan, &hosts)? } else { None };
+    let profile = if is_profiled(&folder.plan, cell) { profile_of(&plan, &hosts)? } else { None };
     let live = RefCell::default();
     let session = Session {
         live: &live,
