@@ -122,10 +122,20 @@ impl<'a> Window<'a> {
     ///
     /// `None`: no such column or no reading.
     pub fn level(&self, gauge: Quantity, scope: &str) -> Option<Level> {
+        self.level_where(gauge, scope, |_| true)
+    }
+
+    /// The same of those readings beside which there is one of the other gauge.
+    pub fn level_beside(&self, gauge: Quantity, scope: &str, other: (Quantity, &str)) -> Option<Level> {
+        let beside = self.series.values(other.0.name, other.1)?;
+        self.level_where(gauge, scope, |row| beside.get(row).is_some_and(Option::is_some))
+    }
+
+    fn level_where(&self, gauge: Quantity, scope: &str, is_wanted: impl Fn(usize) -> bool) -> Option<Level> {
         let position = self.series.position(gauge.name, scope)?;
         let mut level: Option<Level> = None;
         let (mut sum, mut count, mut present) = (0.0, 0.0, 0.0);
-        for row in self.rows.clone() {
+        for row in self.rows.clone().filter(|row| is_wanted(*row)) {
             let Some(value) = self.series.values_at(position)[row].filter(|value| value.is_finite()) else {
                 continue;
             };

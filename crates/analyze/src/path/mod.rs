@@ -29,6 +29,9 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
     let client_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0 && !has_handshakes);
     add_requests(&mut path, &Connections { window: &window, rate_hz }, client_ns);
+    for position in 0..path.len() {
+        scale_waits(&mut path, position, &census);
+    }
     path
 }
 
@@ -51,6 +54,33 @@ fn add_requests(path: &mut Vec<PathTier>, connections: &Connections, client_ns: 
         let client_ns = client_ns.filter(|_| path[position].address.is_none());
         path[position].requests = connections.requests(&scope, asked, &path[position].waits, client_ns);
     }
+}
+
+/// Scales what the threads of a tier did to the time that the kernel saw at its connections: a census of some hundred threads knows
+/// how a time is divided better than how long it is. Only where whoever asked the tier was seen with it: then its threads are where
+/// its requests are.
+fn scale_waits(path: &mut [PathTier], position: usize, census: &Window) {
+    let Some(address) = &path[position].address else { return };
+    let own_scope = scope_of(&path[position]);
+    let asking = path.iter().filter_map(|tier| {
+        let scope = format!("{}>{address}", scope_of(tier));
+        census.level_beside(column::WAITS_ASKING, &scope, (column::WAITS_THREADS, &own_scope))
+    });
+    let asking: f64 = asking.map(|level| level.mean).sum();
+    let PathTier { waits, requests: Some(requests), .. } = &mut path[position] else { return };
+    let is_own = |wait: &&TierWait| !matches!(wait.kind, WaitKind::Asking | WaitKind::Network);
+    let own: f64 = waits.iter().filter(is_own).map(|wait| wait.threads_count).sum();
+    let seen_ns: f64 = waits.iter().filter(is_own).filter_map(|wait| wait.time_ns).sum();
+    let Some(own_ns) = requests.own_ns.filter(|own_ns| *own_ns > seen_ns) else { return };
+    let Some(factor) = ratio(own_ns, seen_ns).filter(|factor| *factor <= SCALED_MAX) else { return };
+    if own < asking * COVERED_MIN || asking <= 0.0 {
+        return;
+    }
+    for wait in waits.iter_mut().filter(|wait| is_own(&&**wait)) {
+        wait.threads_count *= factor;
+        wait.time_ns = wait.time_ns.map(|time_ns| time_ns * factor);
+    }
+    requests.rest_ns = Some(0.0);
 }
 
 /// The address of a tier as a path has it.
@@ -117,6 +147,12 @@ const ANSWERED_MIN: f64 = 20.0;
 
 /// What was read in less than this says little. Unit: seconds.
 const KNOWN_SECONDS_MIN: f64 = 1.0;
+
+/// Threads of a tier with a request ÷ threads of others that wait for it, from which on the former are all there are. Unit: ratio.
+const COVERED_MIN: f64 = 0.8;
+
+/// What the threads of a tier did is scaled by this much at most: beyond it, the census hardly saw a request. Unit: ratio.
+const SCALED_MAX: f64 = 5.0;
 
 /// What is known of all tiers.
 struct Seen<'a> {
@@ -191,23 +227,22 @@ impl<'a> Group<'a> {
     /// What its threads did while they had a request, the most first.
     fn waits(&self, groups: &[Group], seen: &Seen, connections: Option<GaugeRange>) -> Vec<TierWait> {
         let Seen { census: window, rate_hz, .. } = *seen;
-        let requests = self.requests_count(groups, seen);
         let own = tier_scope(self.address);
         let known = KINDS.iter().map(|(kind, gauge)| (*kind, None, window.level(*gauge, &own)));
         let asking = groups.iter().enumerate().filter_map(|(position, group)| {
             let scope = asking_scope(self.address, group.address?);
             Some((WaitKind::Asking, Some(position), window.level(column::WAITS_ASKING, &scope)))
         });
-        let seen = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
-        let seen: Vec<_> = seen.filter(|(_, _, count)| *count > 0.0).collect();
+        let found = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
+        let found: Vec<_> = found.filter(|(_, _, count)| *count > 0.0).collect();
         // Threads that rest in a pool wait for a lock or a pipe as well; no more have a request than there are connections, or
         // requests.
         let sum = |is_resting: bool| -> f64 {
-            let of_it = seen.iter().filter(|(kind, ..)| may_rest(*kind) == is_resting);
+            let of_it = found.iter().filter(|(kind, ..)| may_rest(*kind) == is_resting);
             of_it.map(|(.., count)| count).sum()
         };
-        let most =
-            connections.map_or(f64::INFINITY, |range| range.mean).min(requests.unwrap_or(f64::INFINITY));
+        let connections = || connections.map(|range| range.mean.max(self.asking_count(groups, window)));
+        let most = self.requests_count(groups, seen).or_else(connections).unwrap_or(f64::INFINITY);
         let room = (most - sum(false)).max(0.0);
         let part = ratio(room, sum(true)).map_or(1.0, |part| part.min(1.0));
         let wait = |(kind, on, count): (WaitKind, Option<usize>, f64)| {
@@ -215,7 +250,7 @@ impl<'a> Group<'a> {
             let time_ns = ratio(threads_count, rate_hz).map(|seconds| seconds * 1e9);
             TierWait { kind, on, threads_count, time_ns }
         };
-        let mut waits: Vec<TierWait> = seen.into_iter().map(wait).collect();
+        let mut waits: Vec<TierWait> = found.into_iter().map(wait).collect();
         waits.sort_by(|one, other| other.threads_count.total_cmp(&one.threads_count));
         waits
     }
@@ -231,11 +266,16 @@ impl<'a> Group<'a> {
             return None;
         }
         let inside = growth(column::REQUESTS_INSIDE_TIME)?.per_second()? / 1e9;
+        Some(inside.max(self.asking_count(groups, seen.census)))
+    }
+
+    /// How many threads of other tiers waited for it on average.
+    fn asking_count(&self, groups: &[Group], census: &Window) -> f64 {
         let asking = groups.iter().filter_map(|group| {
             let scope = asking_scope(group.address, self.address?);
-            Some(seen.census.level(column::WAITS_ASKING, &scope)?.mean)
+            Some(census.level(column::WAITS_ASKING, &scope)?.mean)
         });
-        Some(inside.max(asking.sum()))
+        asking.sum()
     }
 
     /// The scopes of its listening sockets; of those that the load reaches, all that are no other tier's.
@@ -305,22 +345,52 @@ mod tests {
     }
 
     #[test]
+    fn a_census_divides_the_time_that_was_seen_at_the_connections() {
+        let of = "tier:127.0.0.1:3306";
+        let lock_ms = |locked: f64| {
+            let case = with_tier(open(), "mariadbd", "127.0.0.1:3306", 1, TARGET)
+                .gauge("connections.established_count", "listener:127.0.0.1:3306", 10.0)
+                .gauge("waits.asking_count", "tier:target>127.0.0.1:3306", 1.0)
+                .gauge("waits.threads_count", of, 2.0)
+                .gauge("waits.running_count", of, 0.1)
+                .gauge("waits.lock_count", of, locked)
+                .counter("requests.read_count", of, 100.0)
+                .counter("requests.answered_count", of, 100.0)
+                .counter("requests.merged_count", of, 0.0)
+                .counter("requests.unread_ns", of, 0.0)
+                .counter("requests.inside_ns", of, 100.0 * 20e6)
+                .build();
+            let path = path_of(&case.view());
+            let wait = path[1].waits.iter().find(|wait| wait.kind == WaitKind::Lock);
+            wait.and_then(|wait| wait.time_ns).unwrap_or_default() / 1e6
+        };
+        assert!((lock_ms(0.9) - 18.0).abs() < 0.2, "{}", lock_ms(0.9));
+        assert!((lock_ms(0.3) - 3.0).abs() < 0.1, "{}: most of the requests are elsewhere", lock_ms(0.3));
+    }
+
+    #[test]
     fn threads_that_rest_for_their_next_connection_wait_for_no_lock() {
         let of = "tier:127.0.0.1:3306";
-        let case = |inside_ns: f64| {
+        let case = |inside_ns: f64, answered: f64| {
             let case = with_tier(open(), "mariadbd", "127.0.0.1:3306", 1, TARGET)
                 .gauge("connections.established_count", "listener:127.0.0.1:3306", 3.0)
                 .gauge("waits.threads_count", of, 9.0)
                 .gauge("waits.lock_count", of, 8.0)
-                .counter("requests.answered_count", of, 100.0)
+                .counter("requests.answered_count", of, answered)
                 .counter("requests.merged_count", of, 0.0)
                 .counter("requests.inside_ns", of, inside_ns)
                 .build();
             path_of(&case.view())[1].waits[0].threads_count
         };
-        assert!((case(0.02e9) - 0.02).abs() < 1e-3, "a request in fifty was there, whatever the threads did");
-        assert!((case(2.5e9) - 2.5).abs() < 0.01, "requests that do wait for a lock are inside as long");
-        assert!((case(20e9) - 3.0).abs() < 0.01, "no more than connections");
+        assert!(
+            (case(0.02e9, 100.0) - 0.02).abs() < 1e-3,
+            "a request in fifty was there, whatever the threads did"
+        );
+        assert!(
+            (case(2.5e9, 100.0) - 2.5).abs() < 0.01,
+            "requests that do wait for a lock are inside as long"
+        );
+        assert!((case(20e9, 0.0) - 3.0).abs() < 0.01, "without answers, no more than connections");
     }
 
     #[test]

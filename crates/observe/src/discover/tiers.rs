@@ -69,13 +69,6 @@ pub(crate) struct ConnectionEnds {
     pub(crate) target_count: Option<usize>,
 }
 
-impl ConnectionEnds {
-    /// Whether this socket is one of them.
-    pub(crate) fn has(&self, inode: u64) -> bool {
-        self.accepted.contains(&inode) || self.asked.contains_key(&inode) || self.listening.contains(&inode)
-    }
-}
-
 impl TierSearch {
     /// Looks who is connected to whom, adds the processes of tiers that were not known, and returns the addresses of all tiers.
     ///

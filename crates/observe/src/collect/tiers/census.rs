@@ -8,25 +8,14 @@
 //! are missing are looked for among the rest. A thread that was there before may sleep for its own purposes; one that has begun since
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
-use super::wait::{Doing, KINDS, Wait, doing, is_in_event_loop};
-use crate::discover::{ConnectionEnds, DescriptorTarget, target_of};
+use super::ends::{SocketEnd, SocketEnds, SocketSeen};
+use super::look::{Look, Seen, Sighting, TierThreads};
+use super::wait::{KINDS, Wait};
+use crate::discover::ConnectionEnds;
 use crate::roots::Roots;
-use crate::source::{pid_stat, pid_syscall, read_once};
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::Pid;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::IoSliceMut;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::plan::Endpoint;
-
-/// Threads of a tier that are looked at in one pass; of more, others are in the next one.
-const MAX_THREADS: usize = 64;
-
-/// Descriptors of one call that are looked at.
-const MAX_LISTED: usize = 4;
-
-/// `struct pollfd`. Unit: bytes.
-const POLLFD_BYTES: usize = 8;
 
 /// What the threads of a tier did.
 #[derive(Clone, Debug, Default)]
@@ -37,46 +26,6 @@ pub(super) struct TierCounts {
     pub(super) waits: [f64; KINDS.len()],
     /// By the address of the tier that they wait for.
     pub(super) asking: BTreeMap<String, (Endpoint, f64)>,
-}
-
-/// A thread at one instant.
-#[derive(Debug)]
-pub(super) struct Sighting {
-    thread: (u32, u32),
-    /// Whether its process has no other.
-    is_single: bool,
-    /// Whether it waits for events of many connections.
-    is_event_loop: bool,
-    seen: Seen,
-}
-
-#[derive(Debug)]
-enum Seen {
-    Known(Wait),
-    /// It waits for one of these sockets.
-    Sockets(Vec<u64>),
-}
-
-/// Threads of a tier at one instant.
-#[derive(Debug)]
-pub(super) struct Look {
-    sightings: Vec<Sighting>,
-    /// All threads ÷ those that were looked at.
-    scale: f64,
-    /// Whether one of its processes was not known before: which of its threads have begun since is not known either.
-    is_first: bool,
-}
-
-impl Look {
-    /// Whether it can be counted: it is no first look, and the sockets that threads wait at are known; `is_new`: the list of these
-    /// is of now, so that what is not in it is somebody else's.
-    pub(super) fn counts(&self, ends: &ConnectionEnds, is_new: bool) -> bool {
-        let is_known = |sighting: &Sighting| match &sighting.seen {
-            Seen::Known(_) => true,
-            Seen::Sockets(inodes) => inodes.is_empty() || inodes.iter().any(|inode| ends.has(*inode)),
-        };
-        !self.sightings.is_empty() && !self.is_first && (is_new || self.sightings.iter().all(is_known))
-    }
 }
 
 #[derive(Debug, Default)]
@@ -91,8 +40,10 @@ pub(super) struct Census {
     supposed: HashSet<u32>,
     /// By process, the threads that it had when it was looked at first.
     residents: HashMap<u32, HashSet<u32>>,
-    /// Where the turn of looking at threads is, where there are too many.
-    turn: usize,
+    /// What sockets were.
+    ends: SocketEnds,
+    /// Tiers as they were looked at last.
+    tiers: HashMap<Option<Endpoint>, TierThreads>,
 }
 
 impl Census {
@@ -100,16 +51,29 @@ impl Census {
     pub(super) fn look(
         &mut self,
         roots: &Roots,
-        processes: &[&WatchedProcess],
+        address: &Option<Endpoint>,
+        processes: &[WatchedProcess],
         buffer: &mut Vec<u8>,
     ) -> Look {
-        let threads: Vec<_> = processes.iter().flat_map(|process| threads(roots, process.pid)).collect();
+        let tier = self.tiers.entry(address.clone()).or_default();
+        let threads = tier.threads(roots, processes);
         let is_first = self.note_residents(&threads);
-        self.turn = self.turn.wrapping_add(MAX_THREADS);
-        let first = if threads.len() > MAX_THREADS { self.turn % threads.len() } else { 0 };
-        let in_turn = threads.iter().cycle().skip(first).take(threads.len().min(MAX_THREADS));
-        let sightings = in_turn.filter_map(|thread| sight(roots, *thread, buffer)).collect();
-        Look { sightings, scale: threads.len() as f64 / threads.len().clamp(1, MAX_THREADS) as f64, is_first }
+        let tier = self.tiers.entry(address.clone()).or_default();
+        let sightings = tier.look(roots, &threads, buffer);
+        Look { tier: address.clone(), sightings, scale: TierThreads::scale(threads.len()), is_first }
+    }
+
+    /// Remembers what the sockets are that threads wait at; `is_new`: the list was made after the look.
+    pub(super) fn learn(&mut self, look: &Look, ends: &ConnectionEnds, is_new: bool) {
+        let sockets = look.sightings.iter().filter_map(Sighting::sockets);
+        sockets.flatten().for_each(|socket| self.ends.learn(&look.tier, *socket, (ends, is_new)));
+    }
+
+    /// Whether it is known what the sockets are that threads wait at.
+    pub(super) fn knows_sockets(&self, look: &Look, ends: &ConnectionEnds) -> bool {
+        let is_known = |socket: &SocketSeen| self.ends.of(&look.tier, *socket, ends).is_some();
+        let mut sockets = look.sightings.iter().filter_map(Sighting::sockets);
+        sockets.all(|sockets| sockets.is_empty() || sockets.iter().any(is_known))
     }
 
     /// Returns whether a process of several threads is new.
@@ -161,11 +125,18 @@ impl Census {
         self.event_loops.extend(loops.map(|sighting| sighting.thread.0));
         self.note_readers(look, connections);
         for sighting in &look.sightings {
+            let found: Vec<Option<SocketEnd>> = sighting
+                .sockets()
+                .into_iter()
+                .flatten()
+                .map(|socket| self.ends.of(&look.tier, *socket, ends))
+                .collect();
             let (wait, asked) = match &sighting.seen {
                 Seen::Known(wait) => (*wait, None),
-                Seen::Sockets(inodes) => of_sockets(inodes, ends),
+                Seen::Sockets(_) => at_sockets(&found),
             };
-            let is_at_request = asked.is_some() || (wait == Wait::Idle && sighting.is_at_accepted(ends));
+            let is_at_accepted = found.contains(&Some(SocketEnd::Accepted));
+            let is_at_request = asked.is_some() || (wait == Wait::Idle && is_at_accepted);
             if is_at_request {
                 self.serving.insert(sighting.thread);
             }
@@ -218,67 +189,19 @@ impl TierCounts {
     }
 }
 
-impl Sighting {
-    fn is_at_accepted(&self, ends: &ConnectionEnds) -> bool {
-        matches!(&self.seen, Seen::Sockets(inodes) if inodes.iter().any(|inode| ends.accepted.contains(inode)))
-    }
-}
-
 /// What a thread waits for that waits for these sockets: who was asked, if anybody was.
-fn of_sockets<'a>(inodes: &[u64], ends: &'a ConnectionEnds) -> (Wait, Option<&'a Endpoint>) {
-    let asked = inodes.iter().find_map(|inode| ends.asked.get(inode));
-    let is_idle = |inode: &u64| ends.accepted.contains(inode) || ends.listening.contains(inode);
-    match (asked, inodes.iter().any(is_idle), inodes.is_empty()) {
-        (Some(address), _, _) => (Wait::Network, Some(address)),
-        (None, true, _) => (Wait::Idle, None),
-        (None, false, false) => (Wait::Network, None),
-        (None, false, true) => (Wait::Other, None),
+fn at_sockets(found: &[Option<SocketEnd>]) -> (Wait, Option<&Endpoint>) {
+    let asked = found.iter().flatten().find_map(|end| match end {
+        SocketEnd::Asking(address) => Some(address),
+        SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Elsewhere => None,
+    });
+    let is_own = |end: &SocketEnd| matches!(end, SocketEnd::Accepted | SocketEnd::Listening);
+    match (asked, found.iter().flatten().any(is_own)) {
+        (Some(address), _) => (Wait::Network, Some(address)),
+        (None, true) => (Wait::Idle, None),
+        (None, false) if found.is_empty() => (Wait::Other, None),
+        (None, false) => (Wait::Network, None),
     }
-}
-
-/// The threads of a process, each with the process and whether it is the only one.
-fn threads(roots: &Roots, pid: u32) -> Vec<(u32, u32, bool)> {
-    let Ok(entries) = std::fs::read_dir(roots.in_proc(&format!("{pid}/task"))) else { return vec![] };
-    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
-    let ids: Vec<u32> = entries.flatten().filter_map(number).collect();
-    let is_single = ids.len() == 1;
-    ids.into_iter().map(|id| (pid, id, is_single)).collect()
-}
-
-fn sight(roots: &Roots, (pid, id, is_single): (u32, u32, bool), buffer: &mut Vec<u8>) -> Option<Sighting> {
-    let folder = format!("{pid}/task/{id}");
-    let place = read_once(&roots.in_proc(&format!("{folder}/syscall")), buffer).ok()?;
-    let place = pid_syscall::parse(place).ok()?;
-    let state = read_once(&roots.in_proc(&format!("{folder}/stat")), buffer).ok()?;
-    let state = pid_stat::parse(state).ok().filter(|stat| !stat.is_dead())?.state;
-    let socket = |descriptor: u64| target_of(roots, pid, descriptor)?.socket();
-    let seen = match doing(state, place) {
-        Doing::Known(wait) => Seen::Known(wait),
-        Doing::Descriptor(descriptor) => match target_of(roots, pid, descriptor) {
-            Some(DescriptorTarget::Pipe) => Seen::Known(Wait::Process),
-            target => Seen::Sockets(target.and_then(DescriptorTarget::socket).into_iter().collect()),
-        },
-        Doing::Listed { address, count } => {
-            Seen::Sockets(listed(pid, address, count).into_iter().filter_map(socket).collect())
-        }
-    };
-    Some(Sighting { thread: (pid, id), is_single, is_event_loop: is_in_event_loop(place), seen })
-}
-
-/// The descriptors that a thread has listed in its memory, as far as they can be read.
-fn listed(pid: u32, address: u64, count: u64) -> Vec<u64> {
-    let count = usize::try_from(count).unwrap_or(0).min(MAX_LISTED);
-    let (Ok(pid), Ok(base)) = (i32::try_from(pid), usize::try_from(address)) else { return vec![] };
-    let mut bytes = [0; MAX_LISTED * POLLFD_BYTES];
-    let wanted = &mut bytes[..count * POLLFD_BYTES];
-    let remote = [RemoteIoVec { base, len: wanted.len() }];
-    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(wanted)], &remote);
-    let whole = read.unwrap_or(0) / POLLFD_BYTES;
-    let descriptor = |entry: &[u8]| {
-        let number = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
-        u64::try_from(number).ok()
-    };
-    bytes.chunks_exact(POLLFD_BYTES).take(whole.min(count)).filter_map(descriptor).collect()
 }
 
 #[cfg(test)]
@@ -295,11 +218,21 @@ mod tests {
         }
     }
 
+    fn at(inodes: &[u64]) -> Seen {
+        Seen::Sockets(inodes.iter().map(|inode| SocketSeen { number: *inode, inode: *inode }).collect())
+    }
+
+    fn look(sightings: Vec<Sighting>, scale: f64) -> Look {
+        Look { tier: None, sightings, scale, is_first: false }
+    }
+
     #[test]
     fn what_a_socket_is_tells_what_its_thread_waits_for() {
         let check = |inodes: &[u64], wait: Wait, is_asking: bool| {
-            let ends = ends();
-            let (found, asked) = of_sockets(inodes, &ends);
+            let known = SocketEnds::default();
+            let socket = |inode: &u64| SocketSeen { number: *inode, inode: *inode };
+            let found: Vec<_> = inodes.iter().map(|inode| known.of(&None, socket(inode), &ends())).collect();
+            let (found, asked) = at_sockets(&found);
             assert_eq!((found, asked.is_some()), (wait, is_asking), "{inodes:?}");
         };
         check(&[10], Wait::Idle, false);
@@ -312,20 +245,19 @@ mod tests {
 
     #[test]
     fn a_look_counts_if_its_sockets_are_known_and_its_processes_are_not_new() {
-        let look = |seen: Seen, is_first: bool| Look {
-            sightings: vec![Sighting { thread: (1, 2), is_single: false, is_event_loop: false, seen }],
-            scale: 1.0,
-            is_first,
+        let look = |seen: Seen, is_first: bool| {
+            let sighting = Sighting { thread: (1, 2), is_single: false, is_event_loop: false, seen };
+            Look { is_first, ..look(vec![sighting], 1.0) }
         };
-        let check = |look: Look, is_new: bool, expected: bool| {
-            assert_eq!(look.counts(&ends(), is_new), expected, "{look:?}, {is_new}");
+        let check = |look: Look, expected: bool| {
+            let counts = look.can_count() && Census::default().knows_sockets(&look, &ends());
+            assert_eq!(counts, expected, "{look:?}");
         };
-        check(look(Seen::Sockets(vec![10]), false), false, true);
-        check(look(Seen::Sockets(vec![30]), false), false, false);
-        check(look(Seen::Sockets(vec![30]), false), true, true);
-        check(look(Seen::Sockets(vec![40]), false), false, true);
-        check(look(Seen::Known(Wait::Timer), false), false, true);
-        check(look(Seen::Known(Wait::Timer), true), true, false);
+        check(look(at(&[10]), false), true);
+        check(look(at(&[30]), false), false);
+        check(look(at(&[40]), false), true);
+        check(look(Seen::Known(Wait::Timer), false), true);
+        check(look(Seen::Known(Wait::Timer), true), false);
     }
 
     #[test]
@@ -334,12 +266,12 @@ mod tests {
         let sighting =
             |id: u32, seen: Seen| Sighting { thread: (1, id), is_single: false, is_event_loop: false, seen };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
-            let counts = census.count(&Look { sightings, scale, is_first: false }, &ends(), connections);
+            let counts = census.count(&look(sightings, scale), &ends(), connections);
             [counts.threads, counts.waits[Wait::Idle as usize], counts.waits[Wait::Lock as usize]]
         };
         let locked = |id: u32| sighting(id, Seen::Known(Wait::Lock));
         assert_eq!(count(vec![locked(2)], Some(4.0), 1.0), [0.0; 3], "it has fewer threads than connections");
-        assert_eq!(count(vec![sighting(3, Seen::Sockets(vec![10]))], None, 1.0), [1.0, 1.0, 0.0]);
+        assert_eq!(count(vec![sighting(3, at(&[10]))], None, 1.0), [1.0, 1.0, 0.0]);
         assert_eq!(count(vec![locked(3)], None, 1.0), [1.0, 0.0, 1.0]);
         assert_eq!(count(vec![locked(3)], None, 2.5), [2.5, 0.0, 2.5], "others were not looked at");
         let all = || (2..8).map(locked).collect::<Vec<_>>();
@@ -358,21 +290,11 @@ mod tests {
                 is_event_loop: false,
                 seen: Seen::Known(Wait::Timer),
             };
-            let look = Look { sightings: (1..=4).map(sleeping).collect(), scale: 1.0, is_first: false };
+            let look = look((1..=4).map(sleeping).collect(), 1.0);
             census.count(&look, &ends(), Some(3.0)).waits[Wait::Timer as usize]
         };
         assert_eq!(slept(&[1]), 3.0);
         assert_eq!(slept(&[1, 2, 3, 4]), 0.0, "they do their own work");
-    }
-
-    #[test]
-    fn the_descriptors_of_a_poll_are_read_from_memory() {
-        let entries = [7u64, 9 | 5 << 32, u64::from(u32::MAX)];
-        let address = entries.as_ptr() as u64;
-        if cfg!(target_endian = "little") {
-            assert_eq!(listed(std::process::id(), address, 3), [7, 9], "a negative one is passed over");
-        }
-        assert_eq!(listed(std::process::id(), 0, 3), [0; 0]);
     }
 
     #[test]
@@ -383,8 +305,7 @@ mod tests {
                 Sighting { thread: (1, id as u32), is_single: false, is_event_loop, seen }
             };
             let sightings = sightings.into_iter().enumerate().map(sighting).collect();
-            let counts =
-                Census::default().count(&Look { sightings, scale: 1.0, is_first: false }, &ends(), Some(3.0));
+            let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
             counts.waits[Wait::Lock as usize]
         };
         let locked = || Seen::Known(Wait::Lock);
@@ -403,7 +324,7 @@ mod tests {
                 seen: Seen::Known(seen),
             };
             let sightings = vec![sighting(2, Wait::Lock, false), sighting(3, seen, is_event_loop)];
-            let look = Look { sightings, scale: 1.0, is_first: false };
+            let look = look(sightings, 1.0);
             census.count(&look, &ends(), Some(2.0)).waits[Wait::Lock as usize]
         };
         assert_eq!(locked_count(Wait::Running, false), 1.0, "nothing tells it from a thread with a request");

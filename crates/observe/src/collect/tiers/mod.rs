@@ -5,9 +5,11 @@
 //! the queues of known addresses more often, are left to it. The census is cheap, and a list of the connections takes milliseconds
 //! wherever the kernel has room for many: each has a budget of its own. Where both are due, the census comes just before the
 //! list, so that both are of one instant: many servers open a connection for a single request. A census without a new
-//! list counts if the last one has all sockets that threads wait at.
+//! list counts if it is known what the sockets are that threads wait at.
 
 mod census;
+mod ends;
+mod look;
 mod wait;
 
 use super::{Collector, Pass, Table};
@@ -15,6 +17,7 @@ use crate::clock;
 use crate::discover::{ServedAddress, TierSearch};
 use crate::watch::Watchlist;
 use census::{Census, TierCounts};
+use look::Look;
 use std::collections::HashMap;
 use sysdyno_record::column::{self, Quantity, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -27,7 +30,7 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 }
 
 /// Of the time between two censuses, at most this part is spent on one.
-const MAX_CENSUS_PART: u64 = 600;
+const MAX_CENSUS_PART: u64 = 400;
 
 /// Of the time between two searches once a tier is known, at most this part is spent on one.
 const MAX_SEARCH_PART: u64 = 1000;
@@ -43,6 +46,11 @@ const WATCHED_SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
 const FIRST_SEARCH_INTERVAL_NS: u64 = 200_000_000;
 const FIRST_SEARCHES: u32 = 10;
 
+/// Between two searches that are not due, because threads wait at sockets that nobody knows, and how many of these there are at
+/// most: what they find is remembered. Unit: nanoseconds.
+const URGENT_SEARCH_INTERVAL_NS: u64 = 500_000_000;
+const URGENT_SEARCHES: u32 = 10;
+
 #[derive(Default)]
 struct TierCollector {
     table: Table,
@@ -52,7 +60,9 @@ struct TierCollector {
     census_cpu_ns: u64,
     next_pass: MonoNs,
     next_search: MonoNs,
+    next_urgent_search: MonoNs,
     searches_count: u32,
+    urgent_searches_count: u32,
     /// Places that were asked at when it was searched last.
     asked_count: usize,
     /// Connections of each tier when they were listed last.
@@ -113,17 +123,16 @@ const OF_THREADS: [Quantity; 1 + wait::KINDS.len()] = [
 ];
 
 impl TierCollector {
-    /// Takes the census, and looks at who is connected to whom, if that is due.
-    fn read_now(&mut self, scene: &mut Watchlist, is_search: bool, buffer: &mut Vec<u8>) {
+    /// Takes the census, and looks at who is connected to whom, if that is due or wanted. Returns whether it was.
+    fn read_now(&mut self, scene: &mut Watchlist, is_due: bool, buffer: &mut Vec<u8>) -> bool {
+        let begin = clock::monotonic();
         let cpu_ns = clock::thread_cpu_ns();
         let seen: Vec<_> = tiers(scene)
             .into_iter()
-            .map(|(tier, processes)| {
-                let processes: Vec<&WatchedProcess> = processes.iter().collect();
-                (tier, self.census.look(&scene.roots, &processes, buffer))
-            })
+            .map(|(tier, processes)| self.census.look(&scene.roots, &tier, &processes, buffer))
             .collect();
         self.census_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        let is_search = is_due || self.is_urgent(&seen, begin);
         // Who may not ask finds no tiers; the columns of the listener say why.
         let mut served = if is_search { self.search.look(scene).unwrap_or_default() } else { Vec::new() };
         if is_search {
@@ -134,15 +143,54 @@ impl TierCollector {
         let is_behind = |served: &ServedAddress| matches!(&served.address, Endpoint::Tcp(address) if scene.behind.contains(address));
         served.retain(|served| !is_behind(served));
         let mut values: Vec<(Shown, Vec<f64>)> = served.into_iter().map(of_address).collect();
+        values.extend(self.counted(&seen, is_search));
+        self.write(&values);
+        is_search
+    }
+
+    /// Whether a look at threads is lost unless it is searched now.
+    fn is_urgent(&mut self, seen: &[Look], now: MonoNs) -> bool {
         let ends = self.search.ends();
-        for (tier, look) in seen.into_iter().filter(|(_, look)| look.counts(ends, is_search)) {
-            let connections = match &tier {
+        let is_lost = |look: &Look| !look.is_first && !self.census.knows_sockets(look, ends);
+        let is_urgent = now >= self.next_urgent_search
+            && self.urgent_searches_count < URGENT_SEARCHES
+            && seen.iter().any(is_lost);
+        if is_urgent {
+            self.urgent_searches_count += 1;
+            self.next_urgent_search = clock::about(now, URGENT_SEARCH_INTERVAL_NS);
+        }
+        is_urgent
+    }
+
+    /// What the threads of each tier did.
+    fn counted(&mut self, seen: &[Look], is_search: bool) -> Vec<(Shown, Vec<f64>)> {
+        let ends = self.search.ends();
+        let mut asking: HashMap<Endpoint, f64> = HashMap::new();
+        let mut values = Vec::new();
+        for look in seen {
+            self.census.learn(look, ends, is_search);
+            // Of the tiers behind it, nobody knows then how many requests they have: a count of them alone would be of instants
+            // at which nobody waits.
+            if !(is_search || self.census.knows_sockets(look, ends)) {
+                break;
+            }
+            if !look.can_count() {
+                continue;
+            }
+            let listed = match &look.tier {
                 Some(address) => self.connections.get(address).copied(),
                 None => ends.target_count.map(|count| count as f64),
             };
-            values.extend(of_threads(&tier, self.census.count(&look, ends, connections)));
+            // The list may be of an instant when fewer asked.
+            let asked = look.tier.as_ref().and_then(|address| asking.get(address)).copied();
+            let connections = listed.into_iter().chain(asked).reduce(f64::max);
+            let counts = self.census.count(look, ends, connections);
+            for (address, count) in counts.asking.values() {
+                *asking.entry(address.clone()).or_default() += count;
+            }
+            values.extend(of_threads(&look.tier, counts));
         }
-        self.write(&values);
+        values
     }
 
     fn write(&mut self, values: &[(Shown, Vec<f64>)]) {
@@ -202,8 +250,8 @@ impl Collector for TierCollector {
             return;
         }
         let asked_count = pass.scene.entrances.asked.len();
-        let is_search = begin >= self.next_search || asked_count > self.asked_count;
-        self.read_now(pass.scene, is_search, pass.buffer);
+        let is_due = begin >= self.next_search || asked_count > self.asked_count;
+        let is_search = self.read_now(pass.scene, is_due, pass.buffer);
         let interval_ns = self.census_cpu_ns.saturating_mul(MAX_CENSUS_PART);
         // From when it was due: samples come at a fixed period, and an interval that is always rounded up to whole ones would
         // meet something that happens once a second always, or never.

@@ -1,0 +1,239 @@
+//! Looks at the threads of a tier: what each of them does at one instant, by the kernel's files.
+
+use super::ends::SocketSeen;
+use super::wait::{Doing, Wait, doing, is_in_event_loop};
+use crate::discover::{DescriptorTarget, target_of};
+use crate::roots::Roots;
+use crate::source::{KeptFile, Shape, pid_stat, pid_syscall};
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::unistd::Pid;
+use std::collections::{HashMap, HashSet};
+use std::io::IoSliceMut;
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::plan::Endpoint;
+
+/// Threads of a tier that are looked at in one pass; of more, others are in the next one. What stops all of them at once for a part
+/// of each second is met by many looks at a few threads, and missed by a few looks at many.
+const MAX_THREADS: usize = 16;
+
+/// The files of so many threads of a tier stay open.
+const MAX_KEPT_THREADS: usize = 64;
+
+/// Descriptors of one call that are looked at.
+const MAX_LISTED: usize = 4;
+
+/// `struct pollfd`. Unit: bytes.
+const POLLFD_BYTES: usize = 8;
+
+/// A thread at one instant.
+#[derive(Debug)]
+pub(super) struct Sighting {
+    pub(super) thread: (u32, u32),
+    /// Whether its process has no other.
+    pub(super) is_single: bool,
+    /// Whether it waits for events of many connections.
+    pub(super) is_event_loop: bool,
+    pub(super) seen: Seen,
+}
+
+#[derive(Debug)]
+pub(super) enum Seen {
+    Known(Wait),
+    /// It waits for one of these sockets.
+    Sockets(Vec<SocketSeen>),
+}
+
+impl Sighting {
+    /// The sockets that it waits for, if that is what it does.
+    pub(super) fn sockets(&self) -> Option<&Vec<SocketSeen>> {
+        match &self.seen {
+            Seen::Sockets(sockets) => Some(sockets),
+            Seen::Known(_) => None,
+        }
+    }
+}
+
+/// Threads of a tier at one instant.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// The tier; `None`: the one that the load reaches.
+    pub(super) tier: Option<Endpoint>,
+    pub(super) sightings: Vec<Sighting>,
+    /// All threads ÷ those that were looked at.
+    pub(super) scale: f64,
+    /// Whether one of its processes was not known before: which of its threads have begun since is not known either.
+    pub(super) is_first: bool,
+}
+
+impl Look {
+    /// Whether it says anything: somebody was seen, and it is no first look.
+    pub(super) fn can_count(&self) -> bool {
+        !self.sightings.is_empty() && !self.is_first
+    }
+}
+
+/// What is kept of a tier from one look to the next.
+#[derive(Debug, Default)]
+pub(super) struct TierThreads {
+    /// The first thread to look at next, where there are too many.
+    turn: usize,
+    /// The open files of its threads, where there are few.
+    files: HashMap<(u32, u32), ThreadFiles>,
+    /// Processes that had one thread when last seen, which need not be listed.
+    singles: HashSet<u32>,
+}
+
+/// Where the kernel says what a thread does. To open them takes longer than to read them.
+#[derive(Debug)]
+struct ThreadFiles {
+    syscall: KeptFile,
+    stat: KeptFile,
+}
+
+impl TierThreads {
+    /// All threads of these processes.
+    pub(super) fn threads(&mut self, roots: &Roots, processes: &[WatchedProcess]) -> Vec<(u32, u32, bool)> {
+        let mut threads = Vec::new();
+        for process in processes {
+            if self.singles.contains(&process.pid) {
+                threads.push((process.pid, process.pid, true));
+                continue;
+            }
+            let listed = listed_threads(roots, process.pid);
+            self.singles.extend((listed.len() == 1).then_some(process.pid));
+            threads.extend(listed);
+        }
+        threads
+    }
+
+    /// Looks at those of a tier's threads whose turn it is.
+    pub(super) fn look(
+        &mut self,
+        roots: &Roots,
+        threads: &[(u32, u32, bool)],
+        buffer: &mut Vec<u8>,
+    ) -> Vec<Sighting> {
+        let in_turn = self.in_turn(threads);
+        let sightings = in_turn.into_iter().filter_map(|thread| self.sight(roots, thread, buffer)).collect();
+        self.close_files(threads);
+        sightings
+    }
+
+    /// All threads ÷ those that are looked at, of so many.
+    pub(super) fn scale(count: usize) -> f64 {
+        count as f64 / count.clamp(1, MAX_THREADS) as f64
+    }
+
+    /// Those of the threads that are looked at now.
+    fn in_turn(&mut self, threads: &[(u32, u32, bool)]) -> Vec<(u32, u32, bool)> {
+        let count = threads.len().min(MAX_THREADS);
+        let first = if threads.len() > MAX_THREADS { self.turn % threads.len() } else { 0 };
+        self.turn = first + count;
+        threads.iter().cycle().skip(first).take(count).copied().collect()
+    }
+
+    /// Closes the files of threads that have ended, and of all if these have become many.
+    fn close_files(&mut self, threads: &[(u32, u32, bool)]) {
+        let living: HashSet<(u32, u32)> = match threads.len() {
+            0..=MAX_KEPT_THREADS => threads.iter().map(|(pid, id, _)| (*pid, *id)).collect(),
+            _ => HashSet::new(),
+        };
+        self.files.retain(|thread, _| living.contains(thread));
+    }
+
+    fn sight(
+        &mut self,
+        roots: &Roots,
+        (pid, id, is_single): (u32, u32, bool),
+        buffer: &mut Vec<u8>,
+    ) -> Option<Sighting> {
+        let files = self.files.entry((pid, id)).or_insert_with(|| ThreadFiles::new(roots, pid, id));
+        let place = pid_syscall::parse(files.syscall.read(buffer).ok()?).ok()?;
+        let stat = pid_stat::parse(files.stat.read(buffer).ok()?).ok()?;
+        if is_single && stat.threads_count != 1 {
+            self.singles.remove(&pid);
+        }
+        let state = Some(stat).filter(|stat| !stat.is_dead())?.state;
+        let socket = |number: u64| {
+            let inode = target_of(roots, pid, number)?.socket()?;
+            Some(SocketSeen { number, inode })
+        };
+        let seen = match doing(state, place) {
+            Doing::Known(wait) => Seen::Known(wait),
+            Doing::Descriptor(number) => match target_of(roots, pid, number) {
+                Some(DescriptorTarget::Pipe) => Seen::Known(Wait::Process),
+                Some(DescriptorTarget::Socket(inode)) => Seen::Sockets(vec![SocketSeen { number, inode }]),
+                None => Seen::Sockets(vec![]),
+            },
+            Doing::Listed { address, count } => {
+                Seen::Sockets(listed(pid, address, count).into_iter().filter_map(socket).collect())
+            }
+        };
+        Some(Sighting { thread: (pid, id), is_single, is_event_loop: is_in_event_loop(place), seen })
+    }
+}
+
+impl ThreadFiles {
+    fn new(roots: &Roots, pid: u32, id: u32) -> ThreadFiles {
+        let file =
+            |name: &str| KeptFile::new(roots.in_proc(&format!("{pid}/task/{id}/{name}")), Shape::Whole);
+        ThreadFiles { syscall: file("syscall"), stat: file("stat") }
+    }
+}
+
+/// The threads of a process, each with the process and whether it is the only one.
+fn listed_threads(roots: &Roots, pid: u32) -> Vec<(u32, u32, bool)> {
+    let Ok(entries) = std::fs::read_dir(roots.in_proc(&format!("{pid}/task"))) else { return vec![] };
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let ids: Vec<u32> = entries.flatten().filter_map(number).collect();
+    let is_single = ids.len() == 1;
+    ids.into_iter().map(|id| (pid, id, is_single)).collect()
+}
+
+/// The descriptors that a thread has listed in its memory, as far as they can be read.
+fn listed(pid: u32, address: u64, count: u64) -> Vec<u64> {
+    let count = usize::try_from(count).unwrap_or(0).min(MAX_LISTED);
+    let (Ok(pid), Ok(base)) = (i32::try_from(pid), usize::try_from(address)) else { return vec![] };
+    let mut bytes = [0; MAX_LISTED * POLLFD_BYTES];
+    let wanted = &mut bytes[..count * POLLFD_BYTES];
+    let remote = [RemoteIoVec { base, len: wanted.len() }];
+    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(wanted)], &remote);
+    let whole = read.unwrap_or(0) / POLLFD_BYTES;
+    let descriptor = |entry: &[u8]| {
+        let number = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
+        u64::try_from(number).ok()
+    };
+    bytes.chunks_exact(POLLFD_BYTES).take(whole.min(count)).filter_map(descriptor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_has_its_turn_and_files_are_kept_of_few_threads() {
+        let roots = Roots::host();
+        let of = |count: u32| (0..count).map(|id| (u32::MAX, id, false)).collect::<Vec<_>>();
+        let mut tier = TierThreads::default();
+        let turns = (0..4).map(|_| tier.in_turn(&of(40))[0].1);
+        assert_eq!(turns.collect::<Vec<_>>(), [0, 16, 32, 8]);
+        assert_eq!(tier.in_turn(&of(3)), of(3));
+        for (count, kept) in [(64, 64), (40, 40), (65, 0)] {
+            for (pid, id, _) in of(count) {
+                tier.files.entry((pid, id)).or_insert_with(|| ThreadFiles::new(&roots, pid, id));
+            }
+            tier.close_files(&of(count));
+            assert_eq!(tier.files.len(), kept, "{count} threads");
+        }
+    }
+
+    #[test]
+    fn the_descriptors_of_a_poll_are_read_from_memory() {
+        let entries = [7u64, 9 | 5 << 32, u64::from(u32::MAX)];
+        let address = entries.as_ptr() as u64;
+        if cfg!(target_endian = "little") {
+            assert_eq!(listed(std::process::id(), address, 3), [7, 9], "a negative one is passed over");
+        }
+        assert_eq!(listed(std::process::id(), 0, 3), [0; 0]);
+    }
+}
