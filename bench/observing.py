@@ -1,11 +1,13 @@
 """The cost of reading the kernel ten times per second, as measured by the example program; what that does to the p99 of a load
-beside it; and the cost of `watch`, compared with dstat."""
+beside it; what a load on a terminal spends on its picture; and the cost of `watch`, compared with dstat."""
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import tempfile
+import termios
 import time
 
 from bench import process, statistic
@@ -23,7 +25,7 @@ CONNECTIONS = 16
 def run(program, rounds, seconds):
     """All of it, as text."""
     blocks = [cost(f"--threads={threads}") for threads in THREADS]
-    return "\n\n".join([*blocks, effect(program, rounds, seconds), "\n".join(watching())])
+    return "\n\n".join([*blocks, effect(program, rounds, seconds), live(program, rounds, seconds), "\n".join(watching())])
 
 
 def cost(server):
@@ -73,6 +75,53 @@ def measured(program, server, seconds, folder, is_observed):
             observer.terminate()
             observer.wait()
     return json.loads(text)["response_time_ns"]["p99"] / 1e6
+
+
+def live(program, rounds, seconds):
+    """A line on the CPU time of a load that draws itself on a terminal, beside the same one with --quiet."""
+    shares = {False: [], True: []}
+    try:
+        with Nginx() as server, tempfile.TemporaryDirectory() as folder:
+            for number in range(rounds):
+                for is_quiet in (number % 2 == 0, number % 2 == 1):
+                    shares[is_quiet].append(on_terminal(program, server, seconds, folder, is_quiet))
+    except process.CannotMeasure as error:
+        return f"live view: cannot measure: {error}"
+    more = statistic.median_of([drawn - quiet for drawn, quiet in zip(shares[False], shares[True], strict=True)])
+    interval = more["interval"]
+    spread = f"{interval['low']:.2f} to {interval['high']:.2f}" if interval else "too few rounds for an interval"
+    quiet = statistic.median_of(shares[True])["median"]
+    return (
+        f"live view: {more['median']:.2f}% of one core more than with --quiet ({spread}; {rounds} pairs; {quiet:.1f}% with "
+        f"--quiet, at {RATE_HZ} requests/s)"
+    )
+
+
+def on_terminal(program, server, seconds, folder, is_quiet):
+    """CPU time of a load on a terminal of 200 by 50, in % of one core."""
+    keyboard, screen = pty.openpty()
+    termios.tcsetwinsize(screen, (50, 200))
+    load = ["-c", str(CONNECTIONS), "-t", "1", "-r", f"{RATE_HZ}/s", "-d", f"{seconds}s", "--spin", "off"]
+    command = [program, "load", server.url, *load, *(["--quiet"] if is_quiet else [])]
+    variables = environment(SYSDYNO_RUNS_DIR=folder) | {"TERM": "xterm-256color"}
+    with subprocess.Popen(command, stdin=screen, stdout=screen, stderr=screen, env=variables) as child:
+        os.close(screen)
+        drain(keyboard)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    os.close(keyboard)
+    if child.returncode not in (0, 3):
+        raise process.CannotMeasure(f"sysdyno load ended with code {child.returncode}")
+    return (used.ru_utime + used.ru_stime) / seconds * 100
+
+
+def drain(keyboard):
+    """Reads what is drawn until nobody draws any more."""
+    try:
+        while os.read(keyboard, 65536):
+            pass
+    except OSError:
+        pass
 
 
 # One second apart, as people watch.

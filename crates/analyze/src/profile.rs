@@ -146,6 +146,7 @@ mod tests {
             value_ns: count * 10_000_000,
         };
         Profile {
+            host: None,
             kind: ProfileKind::OnCpu,
             scope_pids: vec![],
             begin_mono_ns: MonoNs(0),

@@ -192,6 +192,7 @@ impl Stopped {
         };
         let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind);
         Profile {
+            host: None,
             kind: recording.plan.kind,
             scope_pids: recording.plan.scope_pids,
             begin_mono_ns: recording.begin,

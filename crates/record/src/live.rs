@@ -4,7 +4,7 @@
 //! not present.
 
 use crate::units::{MonoNs, WallNs};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A host between two samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -217,6 +217,19 @@ pub struct PressureFrame {
     pub io_some_ratio: Option<f64>,
     /// All tasks that were not idle did.
     pub io_full_ratio: Option<f64>,
+}
+
+/// CPU time of a process, as it was listed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedProcess {
+    /// Its id.
+    pub pid: u32,
+    /// When it started. Unit: ticks of the kernel since boot.
+    pub start_ticks: u64,
+    /// CPU time that it has used. Unit: seconds.
+    pub cpu_seconds: f64,
+    /// Its name. Untrusted text.
+    pub command: String,
 }
 
 /// A process.

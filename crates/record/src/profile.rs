@@ -47,6 +47,9 @@ pub enum ProfiledLoad {
 /// Call stacks of a period, and how they came about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
+    /// The host, as it was typed; `None`: the one that wrote the profile down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// What the weights mean.
     pub kind: ProfileKind,
     /// The processes whose trees were profiled; empty: the whole host.

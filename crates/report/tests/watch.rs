@@ -192,6 +192,8 @@ fn samples() -> Vec<WatchedSample> {
 
 fn view(samples: &[WatchedSample]) -> WatchScreen<'_> {
     WatchScreen {
+        host: None,
+        lost: None,
         samples,
         shown: samples.len().saturating_sub(1),
         is_held: false,
@@ -300,7 +302,12 @@ fn columns_stand_below_their_heads() {
     let columns = columns(ALL);
     let file = Style::default();
     let [titles, heads] = columns.header(&file);
-    let lines = [titles, heads, columns.line(&frame(1), &file), columns.line(&HostFrame::default(), &file)];
+    let lines = [
+        titles,
+        heads,
+        columns.line(None, &frame(1), &file),
+        columns.line(None, &HostFrame::default(), &file),
+    ];
     let widths: Vec<usize> = lines.iter().map(|line| escape::width(line)).collect();
     assert_eq!(widths, vec![widths[0]; 4], "{lines:#?}");
     golden::compare("watch-columns.txt", &(lines.join("\n") + "\n"));
@@ -311,14 +318,39 @@ fn a_terminal_shows_the_columns_that_it_has_room_for() {
     let columns = columns(ALL);
     let [titles, heads] = columns.header(&style(80, 24));
     assert!(titles.ends_with('>') && escape::width(&titles) <= 81, "{titles}");
-    assert!(escape::width(&columns.line(&frame(1), &style(80, 24))) < escape::width(&heads));
+    assert!(escape::width(&columns.line(None, &frame(1), &style(80, 24))) < escape::width(&heads));
 }
 
 #[test]
 fn csv_has_a_value_below_each_name_and_nothing_for_what_is_missing() {
     let columns = columns(ALL);
-    let csv = [columns.csv_header(), columns.csv_line(&frame(1)), columns.csv_line(&HostFrame::default())];
+    let csv = [
+        columns.csv_header(),
+        columns.csv_line(None, &frame(1)),
+        columns.csv_line(None, &HostFrame::default()),
+    ];
     let fields: Vec<usize> = csv.iter().map(|line| line.split(',').count()).collect();
     assert_eq!(fields, vec![fields[0]; 3], "{csv:#?}");
     golden::compare("watch-columns.csv", &(csv.join("\n") + "\n"));
+}
+
+#[test]
+fn hosts_that_were_named_are_told_apart_and_a_lost_one_says_why() {
+    let columns = WatchColumns::new(&[WatchGroup::Cpu], &WatchSelection::default());
+    let columns = columns.of_hosts(&["web1".to_owned(), "x\u{1b}[2J".to_owned()]);
+    let [_, heads] = columns.header(&style(80, 24));
+    let line = columns.line(Some("web1"), &frame(1), &style(80, 24));
+    assert!(heads.starts_with("host ") && line.starts_with("web1 "), "{heads}\n{line}");
+    let hostile = columns.line(Some("x\u{1b}[2J"), &frame(1), &style(80, 24));
+    assert!(!hostile.contains('\u{1b}'), "{hostile:?}");
+    let csv = [columns.csv_header(), columns.csv_line(Some("web1"), &frame(1))];
+    assert!(csv[0].starts_with("time,host,") && csv[1].contains(",\"web1\","), "{csv:?}");
+
+    let samples = samples();
+    let lost =
+        WatchScreen { host: Some("web1"), lost: Some("cannot hear from host 'web1'"), ..view(&samples) };
+    let head = &screen(&lost, &style(100, 24))[0];
+    assert!(head.contains("sysdyno watch web1") && head.contains("cannot hear from host 'web1'"), "{head}");
+    let none = WatchScreen { samples: &[], ..lost };
+    assert!(screen(&none, &style(100, 24))[0].contains("cannot hear from"));
 }

@@ -5,6 +5,7 @@ use std::io;
 use sysdyno_analyze::tryout::Impossible;
 use sysdyno_load::LoadError;
 use sysdyno_observe::ObserveError;
+use sysdyno_profile::ProfileError;
 use sysdyno_record::RecordError;
 use sysdyno_tune::TuneError;
 
@@ -23,6 +24,9 @@ pub enum RunError {
     /// A setting could not be changed.
     #[error(transparent)]
     Tune(#[from] TuneError),
+    /// A profile could not be taken.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
     /// A process of sysdyno could not be started, or misbehaved.
     #[error("cannot {operation} {object}: {source}")]
     Process {

@@ -1,25 +1,90 @@
 //! Profiles this host: for how long, which processes, and at what cost.
 
 use crate::clock;
+use crate::error::RunError;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use sysdyno_observe::{HostProcess, clock as observe_clock, host_processes};
+use sysdyno_observe::{HostProcess, cgroup_processes, clock as observe_clock, host_processes};
 use sysdyno_profile::{ProfileError, ProfilePlan, Recording};
 use sysdyno_record::profile::{Profile, ProfileCost, ProfileKind};
+use sysdyno_record::units::SpanNs;
 
 /// Between two looks at the rings: what ends sooner after its first sample, and was there before, has no names.
 const TICK: Duration = Duration::from_millis(100);
 
 /// What is to be profiled, and for how long.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRequest {
     /// CPU time or waits.
     pub kind: ProfileKind,
     /// Samples of each CPU. Unit: per second.
     pub rate_hz: u32,
-    /// Processes, with their descendants; empty: the whole host.
+    /// Processes, with their descendants; without any, and without tiers and cgroups, the whole host.
     pub pids: Vec<u32>,
+    /// Beginnings of the names of more processes.
+    pub tiers: Vec<String>,
+    /// Control groups of more processes: a path, or the beginning of the name of a unit or a container's id.
+    pub cgroups: Vec<String>,
     /// How long. It ends sooner if all of the processes do.
-    pub duration: Duration,
+    pub duration: SpanNs,
+}
+
+impl ProfileRequest {
+    /// The CPU time of the whole host.
+    pub fn of_host(rate_hz: u32) -> ProfileRequest {
+        let (pids, tiers, cgroups) = (Vec::new(), Vec::new(), Vec::new());
+        ProfileRequest { kind: ProfileKind::OnCpu, rate_hz, pids, tiers, cgroups, duration: SpanNs(0) }
+    }
+
+    /// The processes; empty: the whole host.
+    fn all_pids(&self, processes: &[HostProcess]) -> Result<Vec<u32>, RunError> {
+        let missing = self.pids.iter().find(|pid| processes.iter().all(|process| process.pid != **pid));
+        if let Some(pid) = missing {
+            return Err(ProfileError::NoProcess { pid: *pid }.into());
+        }
+        let mut pids = self.pids.clone();
+        for tier in &self.tiers {
+            pids.extend(pids_of(tier, processes)?);
+        }
+        for cgroup in &self.cgroups {
+            pids.extend(pids_in(cgroup)?);
+        }
+        pids.sort_unstable();
+        pids.dedup();
+        Ok(pids)
+    }
+}
+
+/// The processes whose name begins with this. The kernel keeps 15 bytes of a name.
+fn pids_of(tier: &str, processes: &[HostProcess]) -> Result<Vec<u32>, RunError> {
+    let end = (0..=tier.len().min(15)).rev().find(|end| tier.is_char_boundary(*end)).unwrap_or(0);
+    let found = processes.iter().filter(|process| process.command.starts_with(&tier[..end]));
+    let pids = others(found.map(|process| process.pid));
+    if tier.is_empty() || pids.is_empty() {
+        let tier = tier.escape_debug();
+        return Err(RunError::Refused(format!(
+            "cannot profile tier '{tier}': no process has such a name\nhint: `ps -e` lists processes"
+        )));
+    }
+    Ok(pids)
+}
+
+fn pids_in(cgroup: &str) -> Result<Vec<u32>, RunError> {
+    let pids = others(cgroup_processes(cgroup).into_iter());
+    if pids.is_empty() {
+        let cgroup = cgroup.escape_debug();
+        return Err(RunError::Refused(format!(
+            "cannot profile control group '{cgroup}': it has no processes\nhint: `ps -e -o pid,cgroup,comm` lists the groups \
+             of all processes"
+        )));
+    }
+    Ok(pids)
+}
+
+/// All but this process.
+fn others(pids: impl Iterator<Item = u32>) -> Vec<u32> {
+    let own = std::process::id();
+    pids.filter(|pid| *pid != own).collect()
 }
 
 /// Whether a profile can be taken on this host.
@@ -34,28 +99,24 @@ pub fn check_profile(kind: ProfileKind, rate_hz: u32) -> Result<(), ProfileError
 /// Takes a profile; `goes_on` is asked ten times a second and ends it early.
 ///
 /// # Errors
-/// This user may not, the kernel cannot, or a process does not exist.
+/// This user may not, the kernel cannot, or there is no such process.
 pub fn take_profile(
     request: &ProfileRequest,
     mut goes_on: impl FnMut() -> bool,
-) -> Result<Profile, ProfileError> {
+) -> Result<Profile, RunError> {
     let processes = host_processes();
-    let missing = request.pids.iter().find(|pid| processes.iter().all(|process| process.pid != **pid));
-    if let Some(pid) = missing {
-        return Err(ProfileError::NoProcess { pid: *pid });
-    }
+    let pids = request.all_pids(&processes)?;
     let plan = ProfilePlan {
         kind: request.kind,
         rate_hz: request.rate_hz,
-        scope_pids: request.pids.clone(),
-        tree_pids: with_descendants(&processes, &request.pids),
+        tree_pids: with_descendants(&processes, &pids),
+        scope_pids: pids,
     };
     let cpu_begin_ns = observe_clock::thread_cpu_ns();
     let begin = clock::monotonic();
     let mut recording = Recording::begin(plan, begin)?;
-    let duration_ns = u64::try_from(request.duration.as_nanos()).unwrap_or(u64::MAX);
     loop {
-        let left_ns = duration_ns.saturating_sub(clock::monotonic().since(begin));
+        let left_ns = request.duration.0.saturating_sub(clock::monotonic().since(begin));
         if left_ns == 0 || recording.is_over() || !goes_on() {
             break;
         }
@@ -115,12 +176,11 @@ mod tests {
     #[test]
     fn a_process_that_does_not_exist_is_refused() {
         let request = ProfileRequest {
-            kind: ProfileKind::OnCpu,
-            rate_hz: 99,
             pids: vec![u32::MAX],
-            duration: Duration::from_millis(1),
+            duration: SpanNs::from_millis(1),
+            ..ProfileRequest::of_host(99)
         };
         let error = take_profile(&request, || true).expect_err("there is no such process");
-        assert!(matches!(error, ProfileError::NoProcess { pid: u32::MAX }), "{error}");
+        assert!(matches!(error, RunError::Profile(ProfileError::NoProcess { pid: u32::MAX })), "{error}");
     }
 }

@@ -11,7 +11,7 @@ mod watch;
 
 pub use meter::RunMeter;
 pub use second::second;
-pub use watch::{HostWatch, ListedProcess};
+pub use watch::HostWatch;
 
 use crate::outcome::TrialOutcome;
 use crate::readings::Window;

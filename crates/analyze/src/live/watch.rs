@@ -6,7 +6,7 @@ use crate::findings::seen_now;
 use crate::readings::ratio;
 use std::collections::HashMap;
 use sysdyno_record::event::WatchedProcess;
-use sysdyno_record::live::{HostFrame, LiveFinding, ProcessFrame};
+use sysdyno_record::live::{HostFrame, ListedProcess, LiveFinding, ProcessFrame};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::units::WallNs;
@@ -20,19 +20,6 @@ const FINDING_ROWS: usize = 10;
 
 /// Maximum number of processes in a frame.
 const PROCESSES_MAX: usize = 32;
-
-/// CPU time of a process, as it was listed.
-#[derive(Clone, Debug)]
-pub struct ListedProcess {
-    /// Its id.
-    pub pid: u32,
-    /// When it started. Unit: ticks of the kernel since boot.
-    pub start_ticks: u64,
-    /// CPU time that it has used. Unit: seconds.
-    pub cpu_seconds: f64,
-    /// Its name. Untrusted text.
-    pub command: String,
-}
 
 /// The state of a host that is kept between frames. It does not grow with time.
 #[derive(Clone, Debug, Default)]

@@ -2,12 +2,13 @@
 
 use clap::Args;
 use std::path::PathBuf;
-use sysdyno_plan::options::Typed;
+use sysdyno_plan::options::{SshOptions, Typed};
+use sysdyno_record::place::HostPlace;
 use sysdyno_record::units::SpanNs;
 
 /// What the help of single options does not say.
 const AFTER_HELP: &str = "\
-Without -p, --tier, and --cgroup, all processes of this host are profiled. Ctrl-C stops early and shows the samples so far. \
+Without -p, --tier, and --cgroup, all processes of the host are profiled. Ctrl-C stops early and shows the samples so far. \
 Do not profile during a measurement: sampling costs the server some CPU time.";
 
 /// Arguments of `profile`.
@@ -24,6 +25,15 @@ pub struct ProfileArgs {
     /// a container's id; repeatable
     #[arg(long = "cgroup", value_name = "NAME")]
     pub cgroups: Vec<String>,
+    /// Profile another host: netns:NAME, netns:/PATH, [USER@]HOST, or ssh://[USER@]HOST[:PORT], as for `load --server`
+    #[arg(long, value_name = "HOST", env = "SYSDYNO_SERVER")]
+    pub server: Option<Typed<HostPlace>>,
+    /// Use `sudo -n` on that host
+    #[arg(long, requires = "server")]
+    pub server_sudo: bool,
+    /// How ssh reaches it.
+    #[command(flatten)]
+    pub ssh: SshOptions,
     /// Duration [default: 10s]
     #[arg(long, short = 'd', value_name = "DURATION")]
     pub duration: Option<Typed<SpanNs>>,

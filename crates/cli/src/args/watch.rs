@@ -1,7 +1,8 @@
 //! Command-line arguments of `watch`.
 
 use clap::Args;
-use sysdyno_plan::options::Typed;
+use sysdyno_plan::options::{SshOptions, Typed};
+use sysdyno_record::place::HostPlace;
 use sysdyno_record::units::SpanNs;
 
 const AFTER_HELP: &str = "\
@@ -14,10 +15,19 @@ for few of its values.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct WatchArgs {
+    /// Hosts to watch: netns:NAME, netns:/PATH, [USER@]HOST, or ssh://[USER@]HOST[:PORT], as for `load --server` [default: this one]
+    #[arg(value_name = "HOST")]
+    pub hosts: Vec<Typed<HostPlace>>,
+    /// Use `sudo -n` on those hosts, to see processes of other users
+    #[arg(long, requires = "hosts")]
+    pub sudo: bool,
+    /// How ssh reaches them.
+    #[command(flatten)]
+    pub ssh: SshOptions,
     /// Interval between samples; at least 100ms [default: 1s]
     #[arg(long, short = 'i', value_name = "DURATION")]
     pub interval: Option<Typed<SpanNs>>,
-    /// Stop after this many lines [default: run until Ctrl-C]
+    /// Stop after this many lines of each host [default: run until Ctrl-C]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
     /// Watch the server that listens on ADDRESS:PORT or a socket's path, and the tiers that it calls

@@ -62,6 +62,18 @@ pub fn reach(
     Ok(Some(agent))
 }
 
+/// Reaches the host that the user names.
+pub fn reach_host(
+    place: &HostPlace,
+    ssh: &SshOptions,
+    uses_sudo: bool,
+    ui: &Ui,
+) -> anyhow::Result<RemoteAgent> {
+    let agent = meet(place, &ways(ssh, uses_sudo)?)?;
+    ui.note(&format!("reading host '{}'; {}", agent.host(), clock_text(&agent)));
+    Ok(agent)
+}
+
 /// Reaches the hosts that send the load; `None`: this process does.
 pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Option<Fleet>> {
     if options.load_from.is_empty() {

@@ -9,7 +9,6 @@ use crate::settings::SettingsFile;
 use crate::ui::{LiveOutput, Ui};
 use anyhow::bail;
 use std::cell::RefCell;
-use std::time::Duration;
 use sysdyno_plan::options::{Combine, ServerOptions, Typed};
 use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, forecast};
 use sysdyno_record::manifest::RunKind;
@@ -91,20 +90,11 @@ pub fn load_profile(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<
     profile_request(servers)
 }
 
-/// A profile of this host, if no other one takes part.
+/// A profile of the server's host: of this one, unless ssh leads to it.
 pub fn profile_request(servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
     let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_));
-    if servers.server.iter().chain(&servers.load_from).any(is_elsewhere) {
-        bail!(
-            "cannot profile this load: another host takes part, and --profile is for this one\nhint: run `sudo sysdyno \
-             profile` there while the load lasts"
-        );
+    if !servers.server.as_ref().is_some_and(is_elsewhere) {
+        check_profile(ProfileKind::OnCpu, RATE_HZ)?;
     }
-    check_profile(ProfileKind::OnCpu, RATE_HZ)?;
-    Ok(ProfileRequest {
-        kind: ProfileKind::OnCpu,
-        rate_hz: RATE_HZ,
-        pids: Vec::new(),
-        duration: Duration::ZERO,
-    })
+    Ok(ProfileRequest::of_host(RATE_HZ))
 }

@@ -1,22 +1,22 @@
-//! `sysdyno profile`: where the CPU time of this host goes, or what its threads wait for.
+//! `sysdyno profile`: where the CPU time of a host goes, or what its threads wait for.
 
+use super::agent::reach_host;
 use super::record;
 use crate::args::{ProfileArgs, ProfileForm};
 use crate::exit::Exit;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use std::io::IsTerminal;
-use std::time::Duration;
 use sysdyno_analyze::profile::summarize;
-use sysdyno_observe::{cgroup_processes, host_processes};
 use sysdyno_record::profile::{Profile, ProfileKind, ProfileSummary};
-use sysdyno_record::units::WallNs;
+use sysdyno_record::units::{SpanNs, WallNs};
 use sysdyno_report::html::{ProfileMade, render_profile};
 use sysdyno_report::{number, profile as text};
-use sysdyno_run::clock;
+use sysdyno_run::agent::{Agent, AgentLink, Notice, Proceed};
 use sysdyno_run::profiling::{ProfileRequest, take_profile};
+use sysdyno_run::{RunError, clock};
 
-const DURATION_DEFAULT: Duration = Duration::from_secs(10);
+const DURATION_DEFAULT: SpanNs = SpanNs::from_secs(10);
 
 /// From this share of lost records, a profile is not to be trusted. Source: house value.
 const LOST_MAX: f64 = 0.01;
@@ -26,15 +26,25 @@ const FILE_PROPOSED: &str = "profile.html";
 
 pub fn profile(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let form = form(args)?;
-    let request = request(args)?;
+    let request = request(args);
     let signals = Signals::listen().context("cannot listen to signals")?;
     let started = clock::wall();
-    let mut note = Some(announced(&request));
-    // Asked once sampling has begun: a user who may not sample gets the error alone.
-    let profile = take_profile(&request, || {
-        note.take().iter().for_each(|note| ui.note(note));
-        !signals.is_interrupted()
-    })?;
+    let profile = match &args.server {
+        None => {
+            let mut note = Some(announced(&request));
+            // Asked once sampling has begun: a user who may not sample gets the error alone.
+            take_profile(&request, || {
+                note.take().iter().for_each(|note| ui.note(note));
+                !signals.is_interrupted()
+            })?
+        }
+        Some(place) => {
+            let mut agent = reach_host(&place.0, &args.ssh, args.server_sudo, ui)?;
+            ui.note(&announced(&request));
+            let profile = agent.profile(request, &mut UntilInterrupted(&signals))?;
+            Profile { host: Some(place.0.name.clone()), ..profile }
+        }
+    };
     let summary = summarize(&profile);
     let taken = Taken { profile, summary, started };
     match &args.file {
@@ -76,47 +86,24 @@ fn form(args: &ProfileArgs) -> anyhow::Result<ProfileForm> {
     })
 }
 
-fn request(args: &ProfileArgs) -> anyhow::Result<ProfileRequest> {
-    let duration = args.duration.map_or(DURATION_DEFAULT, |span| Duration::from_nanos(span.0.0));
+fn request(args: &ProfileArgs) -> ProfileRequest {
     let kind = if args.off_cpu { ProfileKind::OffCpu } else { ProfileKind::OnCpu };
-    let mut pids = args.pids.clone();
-    for tier in &args.tiers {
-        pids.extend(pids_of(tier)?);
-    }
-    for cgroup in &args.cgroups {
-        pids.extend(pids_in(cgroup)?);
-    }
-    pids.sort_unstable();
-    pids.dedup();
-    Ok(ProfileRequest { kind, rate_hz: args.frequency, pids, duration })
+    let duration = args.duration.map_or(DURATION_DEFAULT, |span| span.0);
+    let (pids, tiers, cgroups) = (args.pids.clone(), args.tiers.clone(), args.cgroups.clone());
+    ProfileRequest { kind, rate_hz: args.frequency, pids, tiers, cgroups, duration }
 }
 
-/// The processes whose name begins with this. The kernel keeps 15 bytes of a name.
-fn pids_of(tier: &str) -> anyhow::Result<Vec<u32>> {
-    let end = (0..=tier.len().min(15)).rev().find(|end| tier.is_char_boundary(*end)).unwrap_or(0);
-    let found = host_processes().into_iter().filter(|process| process.command.starts_with(&tier[..end]));
-    let pids = others(found.map(|process| process.pid));
-    if tier.is_empty() || pids.is_empty() {
-        bail!("cannot profile tier '{tier}': no process has such a name\nhint: `ps -e` lists processes");
-    }
-    Ok(pids)
-}
+/// The other side of a profile of another host.
+struct UntilInterrupted<'a>(&'a Signals);
 
-fn pids_in(cgroup: &str) -> anyhow::Result<Vec<u32>> {
-    let pids = others(cgroup_processes(cgroup).into_iter());
-    if pids.is_empty() {
-        bail!(
-            "cannot profile control group '{cgroup}': it has no processes\nhint: `ps -e -o pid,cgroup,comm` lists the groups of \
-             all processes"
-        );
+impl AgentLink for UntilInterrupted<'_> {
+    fn notice(&mut self, _: Notice) -> Result<(), RunError> {
+        Ok(())
     }
-    Ok(pids)
-}
 
-/// All but this process.
-fn others(pids: impl Iterator<Item = u32>) -> Vec<u32> {
-    let own = std::process::id();
-    pids.filter(|pid| *pid != own).collect()
+    fn tick(&mut self) -> Proceed {
+        if self.0.is_interrupted() { Proceed::Stop } else { Proceed::Continue }
+    }
 }
 
 fn announced(request: &ProfileRequest) -> String {
@@ -124,8 +111,12 @@ fn announced(request: &ProfileRequest) -> String {
         ProfileKind::OnCpu => "Sampling stacks",
         ProfileKind::OffCpu => "Recording waits",
     };
-    let span = number::duration_ns(u64::try_from(request.duration.as_nanos()).unwrap_or(u64::MAX));
-    format!("{what} of {} for {span}; Ctrl-C stops early", subject(&request.pids))
+    let span = number::duration_ns(request.duration.0);
+    let pids = request.pids.iter().map(|pid| format!("process {pid}"));
+    let named = request.tiers.iter().chain(&request.cgroups).map(|name| format!("'{name}'"));
+    let of = pids.chain(named).collect::<Vec<String>>().join(", ");
+    let of = if of.is_empty() { subject(&[]) } else { of };
+    format!("{what} of {of} for {span}; Ctrl-C stops early")
 }
 
 /// What is profiled.
@@ -143,6 +134,8 @@ fn next(args: &ProfileArgs) -> String {
     words.extend(args.pids.iter().map(|pid| format!("-p {pid}")));
     words.extend(args.tiers.iter().map(|tier| format!("--tier {tier}")));
     words.extend(args.cgroups.iter().map(|cgroup| format!("--cgroup {cgroup}")));
+    words.extend(args.server.iter().map(|place| format!("--server {}", place.0.name)));
+    words.extend(args.server_sudo.then(|| "--server-sudo".to_owned()));
     words.extend(args.off_cpu.then(|| "--off-cpu".to_owned()));
     words.push(format!("-o {FILE_PROPOSED}"));
     words.join(" ")
@@ -168,7 +161,10 @@ impl Taken {
             }
             ProfileForm::Html => {
                 let made = ProfileMade {
-                    subject: &subject(&profile.scope_pids),
+                    subject: &match &profile.host {
+                        Some(host) => format!("{} on {host}", subject(&profile.scope_pids)),
+                        None => subject(&profile.scope_pids),
+                    },
                     tool: &record::tool(),
                     started_unix_ns: *started,
                 };

@@ -6,6 +6,7 @@ use crate::rig::ssh::{GUEST, OPERATOR, Sshd};
 use crate::rig::{has, skip, wait_until};
 use crate::server_host::{agrees_with_the_server, lines};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(180);
@@ -51,6 +52,57 @@ fn a_host_behind_ssh_is_read_and_agrees_with_the_server() {
     outcome.expect_code(0);
     agrees_with_the_server(&outcome, &program.run_folder().expect("the run is kept"), target);
     assert!(is_left(&sshd), "something is left on the other host");
+}
+
+#[test]
+fn a_host_behind_ssh_is_watched_and_profiled() {
+    let Some((pair, sshd)) = hosts() else {
+        return skip("a_host_behind_ssh_is_watched_and_profiled", NEEDS);
+    };
+    let (target, program) = (pair.target(&[]), Program::new());
+    let (server, config) = (sshd.server(), sshd.config());
+    let ssh = ["--ssh-config", &config];
+    let watch = ["watch", &server, "here", "--json", "--count", "2", "-i", "200ms"];
+    let outcome = Running::start(pair.command(&program, [&watch[..], &ssh].concat())).finish(LIMIT);
+    let lines: Vec<Value> = outcome.expect_code(0).stdout.lines().map(json).collect();
+    let of = |host: &str| lines.iter().filter(|line| line["host"] == host).count();
+    assert_eq!((of(&server), of("here"), lines.len()), (2, 2, 4), "{outcome}");
+    assert!(lines.iter().all(|line| line["processes"].is_array()), "{outcome}");
+
+    let profile = ["profile", "--server", &server, "-d", "300ms", "--json"];
+    let outcome = Running::start(pair.command(&program, [&profile[..], &ssh].concat())).finish(LIMIT);
+    if !outcome.stderr.contains("cannot profile this host") {
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        assert_eq!(json(&outcome.stdout)["profile"]["host"], server.as_str());
+        let nobody = ["profile", "--server", &server, "--tier", "nobody-there"];
+        let outcome = Running::start(pair.command(&program, [&nobody[..], &ssh].concat())).finish(LIMIT);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.contains("cannot profile tier 'nobody-there'"), "{outcome}");
+
+        let load = [
+            "load",
+            target.url(),
+            "-d",
+            "1s",
+            "--warmup",
+            "0s",
+            "-r",
+            "200",
+            "--profile",
+            "--server",
+            &server,
+        ];
+        let outcome = Running::start(pair.command(&program, [&load[..], &ssh].concat())).finish(LIMIT);
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        let folder = program.run_folder().expect("the run is kept");
+        let text = std::fs::read_to_string(folder.join("profile.json")).expect("there is a profile");
+        assert_eq!(json(&text)["host"], server.as_str());
+    }
+    assert!(is_left(&sshd), "something is left on the other host");
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("is JSON")
 }
 
 #[test]

@@ -154,10 +154,30 @@ fn csv_and_json_are_for_programs() {
 }
 
 #[test]
+fn hosts_that_are_named_have_a_column_and_tab_leads_from_one_to_the_next() {
+    let program = Program::new();
+    let csv = program.run(["watch", "here", "here", "-c", "--csv", "--count", "2", "-i", "200ms"]);
+    let lines: Vec<Vec<&str>> =
+        csv.expect_code(0).stdout.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((lines.len(), lines[0][1]), (5, "host"), "{lines:?}");
+    assert!(lines[1..].iter().all(|line| line.len() == 9 && line[1] == "\"here\""), "{lines:?}");
+    let mut terminal = OnTerminal::start(&program, "watch here -i 200ms");
+    terminal.expect("sysdyno watch here");
+    terminal.press("?");
+    terminal.expect("the next host");
+    terminal.press("\tq");
+    terminal.expect("code 0");
+}
+
+#[test]
 fn what_cannot_be_watched_is_said() {
     let program = Program::new();
     let short = program.run(["watch", "-i", "1ms", "--count", "1"]);
     assert!(short.expect_code(2).stderr.contains("--interval 1ms is not in 100ms to 1h"), "{short}");
     let nowhere = program.run(["watch", "--target", "nowhere", "--count", "1"]);
     assert!(nowhere.expect_code(2).stderr.contains("cannot watch 'nowhere'"), "{nowhere}");
+    let nobody = program.run(["watch", "--target", "127.0.0.1:1", "--count", "1"]);
+    assert!(nobody.expect_code(2).stderr.contains("cannot watch '127.0.0.1:1': no process"), "{nobody}");
+    let no_host = program.run(["watch", "netns:there-is-none", "--count", "1"]);
+    assert!(no_host.expect_code(2).stderr.contains("cannot reach host 'netns:there-is-none'"), "{no_host}");
 }

@@ -51,6 +51,7 @@ pub(super) mod tests {
             is_resolved: !name.starts_with('['),
         };
         Profile {
+            host: None,
             kind: ProfileKind::OnCpu,
             scope_pids: vec![],
             begin_mono_ns: MonoNs(1_000_000_000),

@@ -44,6 +44,9 @@ fn shown(summary: &ProfileSummary) -> impl Iterator<Item = &ProgramShare> {
 }
 
 fn headline(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
+    if let Some(host) = &profile.host {
+        screen.row(Rank::Needed, (Tone::Quiet, "Host"), &[(Tone::Plain, host)]);
+    }
     let seconds = number::duration_ns(profile.duration_ns());
     let mean = number::significant(summary.mean_count, 3);
     let cpus =

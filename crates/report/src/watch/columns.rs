@@ -7,8 +7,14 @@ use crate::number::MISSING;
 use crate::terminal::{Style, Tone};
 use sysdyno_record::live::HostFrame;
 
+/// The head of the column of hosts, and the most columns that it takes.
+const HOST: &str = "host";
+const HOST_COLUMNS_MAX: usize = 24;
+
 /// The columns that were asked for, in the order in which they are shown.
 pub struct WatchColumns {
+    /// Columns of a host's name; 0: there is only this host.
+    host_columns: usize,
     sections: Vec<WatchSection>,
 }
 
@@ -21,7 +27,22 @@ impl std::fmt::Debug for WatchColumns {
 impl WatchColumns {
     /// The columns of these groups.
     pub fn new(groups: &[WatchGroup], selection: &WatchSelection) -> WatchColumns {
-        WatchColumns { sections: groups.iter().flat_map(|group| sections(*group, selection)).collect() }
+        let sections = groups.iter().flat_map(|group| sections(*group, selection)).collect();
+        WatchColumns { host_columns: 0, sections }
+    }
+
+    /// The same for hosts of these names, which each line begins with; without any, for this host.
+    pub fn of_hosts(self, names: &[String]) -> WatchColumns {
+        let columns = names.iter().map(|name| escape::terminal(name, HOST_COLUMNS_MAX).chars().count()).max();
+        WatchColumns { host_columns: columns.map_or(0, |columns| columns.max(HOST.len())), ..self }
+    }
+
+    /// The cell of a host's name, with what parts it from the others.
+    fn host(&self, name: &str) -> String {
+        match self.host_columns {
+            0 => String::new(),
+            columns => format!("{:<columns$} ", escape::terminal(name, columns)),
+        }
     }
 
     /// The two lines above: titles, then heads.
@@ -40,18 +61,19 @@ impl WatchColumns {
             section.columns.iter().map(head).collect::<Vec<String>>().join(" ")
         };
         let cut = if shown.len() < self.sections.len() { ">" } else { "" };
-        let titles = shown.iter().map(title).collect::<Vec<String>>().join(" ") + cut;
-        let heads = shown.iter().map(heads).collect::<Vec<String>>().join("|") + cut;
+        let titles = self.host("") + &shown.iter().map(title).collect::<Vec<String>>().join(" ") + cut;
+        let heads = self.host(HOST) + &shown.iter().map(heads).collect::<Vec<String>>().join("|") + cut;
         [titles, heads].map(|line| style.dress(Tone::Strong, &style.characters(&line)))
     }
 
-    /// The line of a sample.
-    pub fn line(&self, frame: &HostFrame, style: &Style) -> String {
+    /// The line of a sample of a host; `None`: of this one.
+    pub fn line(&self, host: Option<&str>, frame: &HostFrame, style: &Style) -> String {
         let section = |section: &WatchSection| {
             let cell = |column: &WatchColumn| cell(column, frame, style);
             section.columns.iter().map(cell).collect::<Vec<String>>().join(" ")
         };
-        self.shown(style).iter().map(section).collect::<Vec<String>>().join("|")
+        let sections = self.shown(style).iter().map(section).collect::<Vec<String>>().join("|");
+        style.characters(&self.host(host.unwrap_or_default())) + &sections
     }
 
     /// The first line of a CSV file.
@@ -63,11 +85,12 @@ impl WatchColumns {
             .sections
             .iter()
             .flat_map(|section| section.columns.iter().map(|column| name(section, column)));
-        std::iter::once("time".to_owned()).chain(names).collect::<Vec<String>>().join(",")
+        let host = (self.host_columns > 0).then(|| HOST.to_owned());
+        std::iter::once("time".to_owned()).chain(host).chain(names).collect::<Vec<String>>().join(",")
     }
 
-    /// The line of a sample in a CSV file: seconds since 1970, then all values as they are, shares in percent.
-    pub fn csv_line(&self, frame: &HostFrame) -> String {
+    /// The line of a sample in a CSV file: seconds since 1970, the host if it was named, then all values as they are, shares in percent.
+    pub fn csv_line(&self, host: Option<&str>, frame: &HostFrame) -> String {
         let value = |column: &WatchColumn| match (column.read)(frame) {
             CellValue::Number(None) => String::new(),
             CellValue::Number(Some(number)) if column.form == CellForm::Percent => {
@@ -78,7 +101,9 @@ impl WatchColumns {
         };
         let values = self.sections.iter().flat_map(|section| section.columns.iter().map(value));
         let seconds = format!("{:.3}", frame.unix_ns.0 as f64 / 1e9);
-        std::iter::once(seconds).chain(values).collect::<Vec<String>>().join(",")
+        let host = host.filter(|_| self.host_columns > 0);
+        let host = host.map(|name| quoted(&escape::terminal(name, usize::MAX)));
+        std::iter::once(seconds).chain(host).chain(values).collect::<Vec<String>>().join(",")
     }
 
     /// Sections that a terminal has room for; a file has room for all.
@@ -86,7 +111,7 @@ impl WatchColumns {
         if style.rows.is_none() {
             return &self.sections;
         }
-        let mut left = style.width();
+        let mut left = style.width().saturating_sub(self.host("").len());
         let fits = |section: &&WatchSection| {
             let needed = width(section) + 1;
             let is_room = needed <= left + 1;

@@ -23,6 +23,10 @@ pub struct WatchedSample {
 /// What is seen, and of what.
 #[derive(Clone, Copy, Debug)]
 pub struct WatchScreen<'a> {
+    /// The host; `None`: this one. Untrusted.
+    pub host: Option<&'a str>,
+    /// Why nothing more comes from it; `None`: it is there.
+    pub lost: Option<&'a str>,
     /// The samples that are kept, the oldest first.
     pub samples: &'a [WatchedSample],
     /// Position of the one that is seen.
@@ -54,6 +58,8 @@ pub const LEAST_ROWS: usize = 12;
 
 /// Columns of a panel, at least.
 const PANEL_COLUMNS: usize = 39;
+/// Longest name of a host.
+const HOST_COLUMNS_MAX: usize = 24;
 /// Most findings that are listed.
 const FINDINGS_MAX: usize = 4;
 
@@ -65,6 +71,7 @@ const KEYS: &[(&str, &str)] = &[
     ("p, Space", "hold the picture, or go on"),
     ("↑ ↓", "choose a finding"),
     ("e, Enter", "explain the chosen finding"),
+    ("Tab", "the next host, if several are watched"),
     ("?", "show or hide these keys"),
 ];
 
@@ -72,7 +79,8 @@ const KEYS: &[(&str, &str)] = &[
 pub fn screen(view: &WatchScreen<'_>, style: &Style) -> Vec<String> {
     let (columns, rows) = (style.width(), style.rows.unwrap_or(24));
     let Some(sample) = view.samples.get(view.shown).or(view.samples.last()) else {
-        return fill(vec!["the first sample takes a moment …".to_owned()], rows);
+        let text = view.lost.unwrap_or("the first sample takes a moment …");
+        return fill(wrap(&escape::terminal(text, usize::MAX), columns), rows);
     };
     if style.width_columns < LEAST_COLUMNS || rows < LEAST_ROWS {
         let text = format!("this needs {LEAST_COLUMNS} columns and {LEAST_ROWS} rows");
@@ -101,15 +109,17 @@ fn fill(mut lines: Vec<String>, rows: usize) -> Vec<String> {
 fn head(view: &WatchScreen<'_>, sample: &WatchedSample) -> Pieces {
     let mut pieces = Pieces::default();
     let seconds = sample.frame.unix_ns.0 / 1_000_000_000 % 86_400;
-    pieces.add(Tone::Strong, "sysdyno watch");
+    let host = view.host.map(|host| format!(" {}", escape::terminal(host, HOST_COLUMNS_MAX)));
+    pieces.add(Tone::Strong, format!("sysdyno watch{}", host.unwrap_or_default()));
     let clock = format!("  {:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60);
     pieces.add(Tone::Plain, clock);
     pieces.add(Tone::Quiet, format!("  every {} s", number::significant(sample.frame.seconds, 2)));
     let last = view.samples.last().map_or(sample.frame.mono_ns, |last| last.frame.mono_ns);
     let back = number::clock(Duration::from_nanos(last.since(sample.frame.mono_ns)));
-    match view.is_held {
-        true => pieces.add(Tone::Doubtful, format!("  ▸ held, {back} back")),
-        false => pieces.add(Tone::Quiet, "  ▸ live"),
+    match (view.lost, view.is_held) {
+        (Some(lost), _) => pieces.add(Tone::Bad, format!("  ▸ {}", escape::terminal(lost, usize::MAX))),
+        (None, true) => pieces.add(Tone::Doubtful, format!("  ▸ held, {back} back")),
+        (None, false) => pieces.add(Tone::Quiet, "  ▸ live"),
     }
     if let Some(us) = sample.frame.sampler_us {
         pieces.add(Tone::Quiet, format!("  sampler {}% of a CPU", number::significant(us / 1e4, 2)));

@@ -20,6 +20,7 @@ mod request;
 mod route;
 mod serve;
 mod spin;
+mod survey;
 mod transport;
 mod tune;
 mod upload;
@@ -35,6 +36,7 @@ pub use remote::RemoteAgent;
 pub use request::{Agent, AgentAnswer, AgentRequest, Generator, SamplingOrder};
 pub use route::{RouteCall, RouteReport};
 pub use serve::{Serving, serve};
+pub use survey::{HostSurvey, ListeningAddress};
 pub use transport::{AgentConnection, Ways, terminal_command};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 

@@ -13,7 +13,10 @@ use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::AgentConnection;
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
-use super::{Agent, AgentAnswer, AgentLink, AgentRequest, Notice, PartCall, Proceed, logged, processes};
+use super::{
+    Agent, AgentAnswer, AgentLink, AgentRequest, ListeningAddress, Notice, PartCall, Proceed, logged,
+    processes,
+};
 use crate::clock;
 use crate::error::{RunError, escaped};
 use std::io::{self, Read, Write};
@@ -21,6 +24,7 @@ use std::process::{ChildStdin, ChildStdout};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use sysdyno_record::profile::Profile;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::SeriesLine;
 use sysdyno_record::spread::PartReport;
@@ -288,6 +292,16 @@ impl RemoteAgent {
         }
     }
 
+    /// A profile on the clock of this host, if it may be believed.
+    fn placed_profile(&mut self, profile: Profile) -> Result<Profile, RunError> {
+        if !profile.is_sound() {
+            return Err(self.lose("it sent a profile whose stacks have unknown processes or frames".into()));
+        }
+        let place = |at| moved(at, self.offset.offset_ns);
+        let (begin_mono_ns, end_mono_ns) = (place(profile.begin_mono_ns), place(profile.end_mono_ns));
+        Ok(Profile { begin_mono_ns, end_mono_ns, ..profile })
+    }
+
     /// The request failed.
     fn there(&self, text: &str) -> RunError {
         RunError::There { host: self.host.clone(), cause: escaped(text, 500) }
@@ -360,6 +374,9 @@ impl Agent for RemoteAgent {
                 FromAgent::Series(line) => link.notice(Notice::Series(self.placed(line)?))?,
                 FromAgent::Pong { .. } => {}
                 FromAgent::Failed { text } => return Err(self.there(&text)),
+                FromAgent::Reply(AgentAnswer::Profile(profile)) => {
+                    return self.placed_profile(profile).map(AgentAnswer::Profile);
+                }
                 FromAgent::Reply(answer) => return Ok(bounded(answer)),
                 FromAgent::Hello(_) => return Err(self.lose("it sent two greetings".into())),
                 FromAgent::Part(_) => return Err(self.lose("it sent an unexpected answer".into())),
@@ -373,7 +390,10 @@ fn bounded(answer: AgentAnswer) -> AgentAnswer {
     match answer {
         AgentAnswer::Describe(found) => AgentAnswer::Describe(processes::bounded(found)),
         AgentAnswer::Route(report) => AgentAnswer::Route(report.bounded()),
+        AgentAnswer::Survey(survey) => AgentAnswer::Survey(survey.bounded()),
+        AgentAnswer::Listening(listening) => AgentAnswer::Listening(ListeningAddress::bounded(listening)),
         other @ (AgentAnswer::Facts(_)
+        | AgentAnswer::Profile(_)
         | AgentAnswer::StartSampling(())
         | AgentAnswer::Read(())
         | AgentAnswer::StopSampling(())

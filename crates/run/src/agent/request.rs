@@ -6,8 +6,10 @@
 use super::part::PartCall;
 use super::processes::ProcessQuery;
 use super::route::{RouteCall, RouteReport};
+use super::survey::{HostSurvey, ListeningAddress};
 use super::{AgentLink, TuneAnswer, TuneRequest};
 use crate::error::RunError;
+use crate::profiling::ProfileRequest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -16,6 +18,7 @@ use sysdyno_load::LoadOutcome;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::profile::Profile;
 use sysdyno_record::units::SpanNs;
 
 macro_rules! requests {
@@ -85,6 +88,12 @@ requests! {
     StopSampling "stop sampling": fn stop_sampling() -> ();
     /// Sends a part of a load, by the orders that come meanwhile; what is measured comes as notices.
     Part "send part of the load": fn part(call: Box<PartCall>) -> ();
+    /// Lists the processes.
+    Survey "list processes": fn survey() -> HostSurvey;
+    /// Lists the addresses at which somebody listens.
+    Listening "list listening sockets": fn listening() -> Vec<ListeningAddress>;
+    /// Takes a profile; one that is stopped contains the samples until then.
+    Profile "profile": fn profile(order: ProfileRequest) -> Profile;
     /// Carries out something of a share of a lab; only [`LabShares`](super::LabShares) knows what.
     Share "carry out a share of a lab": fn share(call: Value) -> Value;
 }

@@ -156,7 +156,7 @@ fn work<O: Write>(asked: &Receiver<AgentRequest>, mut agent: LocalAgent, output:
     let mut link = output.clone();
     while !output.is_over.load(Ordering::Relaxed) {
         match asked.try_recv() {
-            Ok(call) => output.say(&carry_out(&mut agent, call, &mut InCall(output.clone()))),
+            Ok(call) => output.reply(&carry_out(&mut agent, call, &mut InCall(output.clone()))),
             Err(TryRecvError::Empty) => {
                 // Its errors are those of the link, which notes them itself.
                 let _ = agent.rest(PASS_ON, &mut link);
@@ -199,10 +199,22 @@ impl<O: Write> Output<O> {
         }
     }
 
+    /// Says an answer, or that it is too long: a profile of many stacks may be.
+    fn reply(&self, message: &FromAgent) {
+        match self.try_say(message) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                self.say(&FromAgent::Failed { text: format!("cannot send the answer: {error}") });
+            }
+            Err(_) => self.is_over.store(true, Ordering::Relaxed),
+            Ok(()) => {}
+        }
+    }
+
     fn try_say(&self, message: &FromAgent) -> io::Result<()> {
         let text = serde_json::to_vec(message)?;
         let mut frame = Vec::with_capacity(text.len() + 8);
-        encode(&text, &mut frame).ok_or_else(|| io::Error::other("the message is too long"))?;
+        let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, "the message is too long");
+        encode(&text, &mut frame).ok_or_else(too_long)?;
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
         sink.write_all(&frame)?;
         sink.flush()

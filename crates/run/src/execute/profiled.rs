@@ -3,18 +3,17 @@
 //! This is not a trial: only its stacks are recorded, and the number of responses that they cover.
 
 use super::steps::{Bench, trial_plan};
-use crate::agent::{AgentLink, Notice, Proceed};
+use crate::agent::{Agent, AgentLink, Notice, Proceed, RemoteAgent};
 use crate::clock;
 use crate::error::RunError;
 use crate::profiling::{ProfileRequest, take_profile};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::time::Duration;
 use sysdyno_analyze::search::{Search, TrialRequest};
-use sysdyno_profile::ProfileError;
 use sysdyno_record::event::EventKind;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::profile::{Profile, ProfiledLoad};
+use sysdyno_record::series::SeriesLine;
 use sysdyno_record::units::SpanNs;
 
 /// Before the profile, so that connections are open and caches warm. As long as an interval: the first one ends with it.
@@ -38,8 +37,7 @@ impl Bench<'_, '_> {
             return Ok(());
         }
         let plan = profiled_plan(plan);
-        let duration = Duration::from_nanos(steady_span(&plan).0);
-        let request = ProfileRequest { duration, ..request.clone() };
+        let request = ProfileRequest { duration: steady_span(&plan), ..request.clone() };
         match self.send_profiled(&plan, &request)? {
             Ok(Some(profile)) => self.journal.keep_profile(load, &profile),
             Ok(None) => self.warn("the load ended before it could be profiled".into()),
@@ -73,15 +71,16 @@ impl Bench<'_, '_> {
         &mut self,
         plan: &LoadPlan,
         request: &ProfileRequest,
-    ) -> Result<Result<Option<Profile>, ProfileError>, RunError> {
+    ) -> Result<Result<Option<Profile>, RunError>, RunError> {
         let (begin, begun) = mpsc::channel();
         let is_over = &AtomicBool::new(false);
+        let server = self.server.as_deref_mut().filter(|server| server.lost().is_none());
         let trial = self.trial + 1;
-        let (outcome, profile) = std::thread::scope(|scope| {
+        let (outcome, (profile, lines)) = std::thread::scope(|scope| {
             let profiling = scope.spawn(move || match begun.recv() {
-                Ok(()) => take_profile(request, || !is_over.load(Ordering::Relaxed)).map(Some),
+                Ok(()) => profile_server(server, request, is_over),
                 // The load is over.
-                Err(_) => Ok(None),
+                Err(_) => (Ok(None), Vec::new()),
             });
             let mut link = Unrecorded { journal: self.journal, begin };
             let outcome = self.agent.load(trial, plan, &mut link);
@@ -89,10 +88,47 @@ impl Bench<'_, '_> {
             is_over.store(true, Ordering::Relaxed);
             (outcome, profiling.join().expect("the profiler's thread does not panic"))
         });
+        // The columns may have changed meanwhile.
+        lines.into_iter().try_for_each(|line| self.journal.keep_server_series(line))?;
         let measured = outcome?.summary.measured;
         Ok(profile.map(|profile| {
             profile.map(|profile| Profile { requests_count: Some(measured.counts.ok), ..profile })
         }))
+    }
+}
+
+/// Profiles the host of the server, which may be this one, until the load is over. Returns also what was read there meanwhile.
+fn profile_server(
+    server: Option<&mut RemoteAgent>,
+    request: &ProfileRequest,
+    is_over: &AtomicBool,
+) -> (Result<Option<Profile>, RunError>, Vec<SeriesLine>) {
+    let Some(server) = server else {
+        let profile = take_profile(request, || !is_over.load(Ordering::Relaxed));
+        return (profile.map(Some), Vec::new());
+    };
+    let mut link = UntilOver { is_over, lines: Vec::new() };
+    let profile = server.profile(request.clone(), &mut link);
+    let host = Some(server.host().to_owned());
+    (profile.map(|profile| Some(Profile { host, ..profile })), link.lines)
+}
+
+/// The other side of a profile of the server's host.
+struct UntilOver<'a> {
+    is_over: &'a AtomicBool,
+    lines: Vec<SeriesLine>,
+}
+
+impl AgentLink for UntilOver<'_> {
+    fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
+        if let Notice::Series(line) = notice {
+            self.lines.push(line);
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Proceed {
+        if self.is_over.load(Ordering::Relaxed) { Proceed::Stop } else { Proceed::Continue }
     }
 }
 

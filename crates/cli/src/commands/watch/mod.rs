@@ -1,29 +1,26 @@
-//! `sysdyno watch`: what a host does, sample by sample.
+//! `sysdyno watch`: what hosts do, sample by sample.
 //!
 //! The sampler is that of a run, with its budget; this command only shows what it reads.
 
+mod host;
 mod screen;
 
 use crate::args::{WatchArgs, WatchColumnOptions};
 use crate::exit::Exit;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
+use host::{WatchOrder, WatchedHost};
 use serde::Serialize;
 use std::io::IsTerminal;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
-use sysdyno_analyze::live::{HostWatch, ListedProcess};
-use sysdyno_observe::{
-    SamplerPlan, Sampling, find_all_listeners, find_target_processes, host_process, host_processes,
-};
+use sysdyno_plan::options::Typed;
 use sysdyno_record::live::{HostFrame, LiveFinding};
+use sysdyno_record::place::HostPlace;
 use sysdyno_record::plan::Endpoint;
-use sysdyno_record::series::SeriesLine;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::watch::{WatchColumns, WatchGroup, WatchSelection};
-use sysdyno_run::clock;
 
-/// Between two looks at the signals.
+/// Between two looks at samples and signals.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Between two samples, at least and at most.
@@ -37,12 +34,19 @@ pub fn watch(args: &WatchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let target = args.target.as_deref().map(endpoint).transpose()?;
     let is_screen = !args.json && !args.csv && args.count.is_none() && groups(&args.columns).is_empty();
-    if is_screen && std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
-        let watched = WatchedHost::start(interval, target, true)?;
-        return screen::show(watched, &signals, ui);
+    let is_screen = is_screen && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let order = WatchOrder { interval, target, has_processes: is_screen || args.json || args.columns.top };
+    let hosts = hosts(args, &order, ui)?;
+    if is_screen { screen::show(hosts, &signals, ui) } else { print(args, hosts, &signals, ui) }
+}
+
+/// The hosts that were named, or this one.
+fn hosts(args: &WatchArgs, order: &WatchOrder, ui: &Ui) -> anyhow::Result<Vec<WatchedHost>> {
+    if args.hosts.is_empty() {
+        return Ok(vec![WatchedHost::here(order)?]);
     }
-    let watched = WatchedHost::start(interval, target, args.json || args.columns.top)?;
-    print(args, watched, &signals, ui)
+    let there = |place: &Typed<HostPlace>| WatchedHost::there(&place.0, (&args.ssh, args.sudo), order, ui);
+    args.hosts.iter().map(there).collect()
 }
 
 /// Where a server listens, as it is typed.
@@ -54,135 +58,83 @@ fn endpoint(typed: &str) -> anyhow::Result<Endpoint> {
     }
 }
 
-/// Listening addresses whose queues are read, at most.
-const LISTENERS_MAX: usize = 16;
-
-/// A host that is sampled.
-struct WatchedHost {
-    lines: Receiver<SeriesLine>,
-    host: HostWatch,
-    has_processes: bool,
-    /// The sampler ends with it.
-    _sampling: Sampling,
-}
-
-impl WatchedHost {
-    fn start(interval: SpanNs, target: Option<Endpoint>, has_processes: bool) -> anyhow::Result<WatchedHost> {
-        let (sender, lines) = mpsc::channel();
-        let (mut host, mut behind) = (HostWatch::default(), Vec::new());
-        if has_processes {
-            for listener in find_all_listeners()?.into_iter().take(LISTENERS_MAX) {
-                let owner = listener.owners.first().and_then(|pid| host_process(*pid));
-                host.own(&listener.address, owner.map(|owner| owner.command));
-                behind.extend(match listener.address {
-                    Endpoint::Tcp(address) if target.as_ref() != Some(&listener.address) => Some(address),
-                    _ => None,
-                });
-            }
-        }
-        let mut plan = SamplerPlan { hz: 1.0 / interval.seconds(), behind, ..SamplerPlan::host() };
-        if let Some(endpoint) = target {
-            plan.watch = find_target_processes(&endpoint)?;
-            host.add(&plan.watch);
-            plan.target_port = Some(endpoint);
-        }
-        // The receiver is gone only when nobody wants to know any more.
-        let sampling = Sampling::start(plan, move |line| drop(sender.send(line)))?;
-        let mut watched = WatchedHost { lines, host, has_processes, _sampling: sampling };
-        watched.list();
-        Ok(watched)
-    }
-
-    /// The next frame; `None`: the end was asked for.
-    fn next(&mut self, signals: &Signals) -> Option<HostFrame> {
-        while !signals.is_interrupted() {
-            match self.lines.recv_timeout(TICK) {
-                Ok(line) => {
-                    if self.host.take(line) {
-                        return Some(self.frame());
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
-        }
-        None
-    }
-
-    /// The next frame, if there is one already.
-    fn poll(&mut self) -> Option<HostFrame> {
-        while let Ok(line) = self.lines.try_recv() {
-            if self.host.take(line) {
-                return Some(self.frame());
-            }
-        }
-        None
-    }
-
-    fn frame(&mut self) -> HostFrame {
-        self.list();
-        self.host.frame(clock::wall())
-    }
-
-    /// Lists all processes, if anybody wants to see them.
-    fn list(&mut self) {
-        if !self.has_processes {
-            return;
-        }
-        let per_second = rustix::param::clock_ticks_per_second().max(1) as f64;
-        let listed = host_processes().into_iter().map(|process| ListedProcess {
-            pid: process.pid,
-            start_ticks: process.start_ticks,
-            cpu_seconds: process.cpu_ticks as f64 / per_second,
-            command: process.command,
-        });
-        self.host.list(listed.collect(), clock::monotonic().0 as f64 / 1e9);
-    }
-}
-
 /// A line of `--json`.
 #[derive(Serialize)]
 struct FrameDocument<'a> {
+    /// As it was typed; absent: this host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
     #[serde(flatten)]
     frame: &'a HostFrame,
     findings: &'a [LiveFinding],
 }
 
-/// Prints a line for each sample until the end is asked for, or nobody reads any more.
-fn print(args: &WatchArgs, mut watched: WatchedHost, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
-    let columns = columns(&args.columns);
-    let is_terminal = std::io::stdout().is_terminal();
-    // The first sample has nothing to be compared with.
-    if watched.next(signals).is_none() {
-        return Ok(Exit::Interrupted);
-    }
-    if args.csv && !ui.try_print(&columns.csv_header()) {
-        return Ok(Exit::Done);
-    }
-    let mut count = 0;
-    while let Some(frame) = watched.next(signals) {
-        let style = ui.style();
-        let is_header_due = match style.rows {
-            Some(rows) if is_terminal => count % (rows as u64).saturating_sub(3).max(1) == 0,
-            _ => count == 0,
-        };
-        let text = if args.json {
-            serde_json::to_string(&FrameDocument { frame: &frame, findings: &watched.host.findings() })?
-        } else if args.csv {
-            columns.csv_line(&frame)
-        } else if is_header_due {
-            let [titles, heads] = columns.header(&style);
-            format!("{titles}\n{heads}\n{}", columns.line(&frame, &style))
-        } else {
-            columns.line(&frame, &style)
-        };
-        count += 1;
-        if !ui.try_print(&text) || args.count == Some(count) {
-            return Ok(Exit::Done);
+/// Lines on their way out.
+struct Printing<'a> {
+    args: &'a WatchArgs,
+    columns: WatchColumns,
+    ui: &'a Ui,
+    lines_count: u64,
+    is_terminal: bool,
+}
+
+/// Prints a line for each sample until the end is asked for, or nobody reads any more. Of several hosts, those that are lost are
+/// left out from then on.
+fn print(args: &WatchArgs, mut hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
+    let names: Vec<String> = hosts.iter().filter_map(|host| host.name.clone()).collect();
+    let columns = columns(&args.columns).of_hosts(&names);
+    let mut printing =
+        Printing { args, columns, ui, lines_count: 0, is_terminal: std::io::stdout().is_terminal() };
+    let mut left = hosts.iter().map(|_| args.count.unwrap_or(u64::MAX)).collect::<Vec<u64>>();
+    let mut is_any_lost = false;
+    while !signals.is_interrupted() && left.iter().any(|left| *left > 0) {
+        for (host, left) in hosts.iter_mut().zip(&mut left).filter(|(_, left)| **left > 0) {
+            match host.poll() {
+                Ok(None) => {}
+                Ok(Some(frame)) if printing.print(host, &frame)? => *left -= 1,
+                Ok(Some(_)) => return Ok(Exit::Done),
+                Err(error) if names.len() < 2 => return Err(error),
+                Err(error) => {
+                    ui.note(&format!("{error:#}"));
+                    (*left, is_any_lost) = (0, true);
+                }
+            }
         }
+        std::thread::sleep(TICK);
+    }
+    if is_any_lost {
+        return Ok(Exit::Untrusted);
     }
     // Without a count there is no other end than being interrupted.
-    Ok(if args.count.is_none() { Exit::Done } else { Exit::Interrupted })
+    let is_whole = args.count.is_none_or(|_| left.iter().all(|left| *left == 0));
+    Ok(if is_whole && printing.lines_count > 0 { Exit::Done } else { Exit::Interrupted })
+}
+
+impl Printing<'_> {
+    /// Prints a sample; returns whether anybody reads it.
+    fn print(&mut self, host: &WatchedHost, frame: &HostFrame) -> anyhow::Result<bool> {
+        let Printing { args, columns, ui, lines_count, is_terminal } = self;
+        let style = ui.style();
+        let name = host.name.as_deref();
+        let is_header_due = match style.rows {
+            Some(rows) if *is_terminal => *lines_count % (rows as u64).saturating_sub(3).max(1) == 0,
+            _ => *lines_count == 0,
+        };
+        *lines_count += 1;
+        let line = if args.json {
+            serde_json::to_string(&FrameDocument { host: name, frame, findings: &host.host.findings() })?
+        } else if args.csv {
+            columns.csv_line(name, frame)
+        } else {
+            columns.line(name, frame, &style)
+        };
+        let header = match (args.json, args.csv) {
+            (false, true) if *lines_count == 1 => Some(columns.csv_header()),
+            (false, false) if is_header_due => Some(columns.header(&style).join("\n")),
+            _ => None,
+        };
+        Ok(header.is_none_or(|header| ui.try_print(&header)) && ui.try_print(&line))
+    }
 }
 
 /// The columns that were asked for, or those that dstat has by default.

@@ -1,6 +1,6 @@
 //! The full screen of `watch`: samples are kept for ten minutes, keys go back in them.
 
-use super::WatchedHost;
+use super::host::WatchedHost;
 use crate::exit::Exit;
 use crate::ui::{FullScreen, Key, Signals, Ui};
 use std::time::Duration;
@@ -26,47 +26,83 @@ struct Scroll {
     overlay: WatchOverlay,
 }
 
-/// Shows the host until the end is asked for.
-pub fn show(mut watched: WatchedHost, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
+/// A host on the screen.
+struct Seen {
+    watched: WatchedHost,
+    scroll: Scroll,
+    /// Why nothing more comes from it.
+    lost: Option<String>,
+}
+
+/// Shows one of the hosts at a time until the end is asked for, or the last one is lost.
+pub(super) fn show(hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
     let mut terminal = FullScreen::open()?;
-    let mut scroll = Scroll::default();
-    let mut is_first = true;
+    let begin = |watched| Seen { watched, scroll: Scroll::default(), lost: None };
+    let mut hosts: Vec<Seen> = hosts.into_iter().map(begin).collect();
+    let mut shown = 0;
     let mut drawn: Option<Style> = None;
     while !signals.is_interrupted() {
         let mut is_new = false;
-        while let Some(frame) = watched.poll() {
-            // The first sample has nothing to be compared with.
-            if !std::mem::take(&mut is_first) {
-                scroll.keep(WatchedSample { frame, findings: watched.host.findings() });
-                is_new |= !scroll.is_held;
-            }
+        for (position, host) in hosts.iter_mut().enumerate() {
+            is_new |= host.take() && position == shown;
+        }
+        if hosts.len() == 1
+            && let Some(lost) = &hosts[0].lost
+        {
+            anyhow::bail!("{lost}");
         }
         let style = ui.screen_style();
         if is_new || drawn != Some(style) {
-            terminal.draw(&scroll.lines(&style));
+            terminal.draw(&hosts[shown].lines(&style));
             drawn = Some(style);
         }
         match terminal.key(TICK)? {
-            None => {}
+            None => continue,
             Some(Key::Char('q' | '\u{3}')) => break,
-            Some(key) => {
-                scroll.press(key);
-                drawn = None;
-            }
+            Some(Key::Char('\t')) => shown = (shown + 1) % hosts.len(),
+            Some(key) => hosts[shown].scroll.press(key),
         }
+        drawn = None;
     }
     Ok(Exit::Done)
 }
 
-impl Scroll {
-    fn lines(&self, style: &Style) -> Vec<String> {
-        let Scroll { samples, shown, is_held, chosen, overlay } = self;
-        screen(
-            &WatchScreen { samples, shown: *shown, is_held: *is_held, chosen: *chosen, overlay: *overlay },
-            style,
-        )
+impl Seen {
+    /// Takes the samples that have come; returns whether there is something new to be seen.
+    fn take(&mut self) -> bool {
+        let mut is_new = false;
+        while self.lost.is_none() {
+            match self.watched.poll() {
+                Ok(None) => break,
+                Ok(Some(frame)) => {
+                    self.scroll.keep(WatchedSample { frame, findings: self.watched.host.findings() });
+                    is_new |= !self.scroll.is_held;
+                }
+                Err(error) => {
+                    self.lost = Some(format!("{error:#}"));
+                    is_new = true;
+                }
+            }
+        }
+        is_new
     }
 
+    fn lines(&self, style: &Style) -> Vec<String> {
+        let Scroll { samples, shown, is_held, chosen, overlay } = &self.scroll;
+        let view = WatchScreen {
+            host: self.watched.name.as_deref(),
+            lost: self.lost.as_deref(),
+            samples,
+            shown: *shown,
+            is_held: *is_held,
+            chosen: *chosen,
+            overlay: *overlay,
+        };
+        screen(&view, style)
+    }
+}
+
+impl Scroll {
     /// Takes the next sample; what is seen stays if it is held.
     fn keep(&mut self, sample: WatchedSample) {
         if self.samples.len() == SAMPLES_MAX {

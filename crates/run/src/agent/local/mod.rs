@@ -8,12 +8,13 @@ mod part;
 
 use super::route::authorize;
 use super::{
-    Agent, AgentAnswer, AgentLink, AgentRequest, Generator, LabAddresses, LabShares, Notice, Proceed,
-    RouteReport, SamplingOrder, TuneAnswer, TuneRequest,
+    Agent, AgentAnswer, AgentLink, AgentRequest, Generator, HostSurvey, LabAddresses, LabShares,
+    ListeningAddress, Notice, Proceed, RouteReport, SamplingOrder, TuneAnswer, TuneRequest,
 };
 use crate::clock;
 use crate::descriptors::raise_descriptor_limit;
 use crate::error::RunError;
+use crate::profiling::take_profile;
 use crate::service::RunningCommand;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -116,7 +117,7 @@ impl LocalAgent {
     ///
     /// # Errors
     /// It could not be written down.
-    pub(super) fn pass_on(&mut self, link: &mut dyn AgentLink) -> Result<(), RunError> {
+    pub fn pass_on(&mut self, link: &mut dyn AgentLink) -> Result<(), RunError> {
         while let Ok(message) = self.messages.try_recv() {
             if let Message::Notice(notice) = message {
                 link.notice(notice)?;
@@ -167,6 +168,12 @@ impl Agent for LocalAgent {
             }
             AgentRequest::Read => self.read_now(link).map(AgentAnswer::Read),
             AgentRequest::StopSampling => self.end_sampling(link).map(AgentAnswer::StopSampling),
+            AgentRequest::Survey => Ok(AgentAnswer::Survey(HostSurvey::here())),
+            AgentRequest::Listening => ListeningAddress::all_here().map(AgentAnswer::Listening),
+            AgentRequest::Profile(order) => {
+                let goes_on = || self.pass_on(link).is_ok() && link.tick() == Proceed::Continue;
+                take_profile(&order, goes_on).map(AgentAnswer::Profile)
+            }
             AgentRequest::Part(call) => self.send_part(&call, link).map(AgentAnswer::Part),
             AgentRequest::Share(call) => {
                 let unasked = RunError::Answer { request: "carry out a share of a lab" };
