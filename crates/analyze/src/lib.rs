@@ -23,6 +23,7 @@ mod headline;
 mod intervals;
 pub mod judge;
 mod limit;
+pub mod links;
 pub mod live;
 mod logged;
 pub mod outcome;

@@ -24,6 +24,7 @@ mod discover;
 mod error;
 mod facts;
 mod identity;
+mod links;
 mod logs;
 mod roots;
 mod route;
@@ -43,6 +44,7 @@ pub use discover::{
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};
 pub use identity::{Identity, identity};
+pub use links::{HopRoute, NextHop, bonds, hop_routes, neighbor_mac, next_hop, of_route};
 pub use roots::Roots;
 pub use route::{host_addresses, own_network, route};
 pub use sampler::{Sampler, SamplerPlan};

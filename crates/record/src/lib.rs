@@ -25,6 +25,7 @@ pub mod failure;
 pub mod hlog;
 pub mod json;
 pub mod judged;
+pub mod links;
 pub mod live;
 pub mod load;
 pub mod log;

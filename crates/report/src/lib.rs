@@ -15,6 +15,7 @@ pub mod facts;
 pub mod html;
 pub mod input;
 pub mod json;
+pub mod links;
 pub mod metrics;
 pub mod number;
 pub mod output;

@@ -29,7 +29,7 @@ const EACH_THREAD: Threshold =
 const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold =
-    Threshold::new("share of readings with connections that wait for a tier", 0.25, "ratio", HOUSE);
+    Threshold::new("share of readings with connections that wait to be accepted", 0.25, "ratio", HOUSE);
 const IDLE: Threshold = Threshold::new(
     "share of the threads of a tier that wait for something to do, while connections wait for it",
     0.8,
@@ -188,7 +188,9 @@ fn threads(processes: &[&WatchedProcess], window: &Window) -> Option<f64> {
 
 /// Connections that wait in front of it, or that it closed.
 fn kept_out(view: &TrialView, window: &Window, scope: &str) -> Vec<Evidence> {
-    let queue = window.level(column::LISTENER_QUEUE, scope).filter(|queue| queue.mean >= QUEUED.value);
+    // A burst waits for a moment, and then nobody.
+    let is_lasting = |queue: &Level| queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value;
+    let queue = window.level(column::LISTENER_QUEUE, scope).filter(is_lasting);
     let queued = queue.map(|queue| {
         let text = format!("{:.1} connections waited to be accepted", queue.mean);
         let seen =

@@ -7,10 +7,11 @@ use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
 use requests::Connections;
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
-use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
 use sysdyno_record::plan::Endpoint;
+use sysdyno_record::units::MonoNs;
 
 /// The tiers in the order of the way, each behind the one that asks it, then those that could not be looked into; empty: the
 /// server's processes are not known.
@@ -128,9 +129,15 @@ fn outside(address: &str, asked_by: usize) -> PathTier {
 /// The part of a window in which all tiers were known: before, what they did was that of the tiers in front, or nobody's. Where that
 /// leaves less than a second, all of it.
 pub(crate) fn since_known<'a>(view: &TrialView<'a>, window: Window<'a>) -> Window<'a> {
-    let is_tier =
-        |event: &&Event| matches!(&event.event, EventKind::Watched(process) if process.tier.is_some());
-    let found = view.events.iter().filter(is_tier).map(|event| event.mono_ns);
+    // A tier may start processes as long as it lives; it was known with the first one.
+    let mut found: Vec<(&Endpoint, MonoNs)> = Vec::new();
+    for event in view.events {
+        let EventKind::Watched(WatchedProcess { tier: Some(tier), .. }) = &event.event else { continue };
+        if !found.iter().any(|(address, _)| *address == &tier.address) {
+            found.push((&tier.address, event.mono_ns));
+        }
+    }
+    let found = found.into_iter().map(|(_, at)| at);
     let Some(last) = found.filter(|at| *at > window.begin && *at < window.end).max() else { return window };
     let is_long = window.end.seconds_since(last) >= KNOWN_SECONDS_MIN;
     if is_long { Window::new(view.server_series(), last, window.end) } else { window }

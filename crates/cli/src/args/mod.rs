@@ -10,6 +10,7 @@ mod foreign;
 mod habits;
 mod inject;
 mod lab;
+mod links;
 mod live;
 mod probe;
 mod profile;
@@ -31,6 +32,7 @@ pub use fence::FenceOptions;
 pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
 pub use lab::{LabArgs, LabCommand};
+pub use links::LinksArgs;
 pub use live::LiveOptions;
 pub use probe::ProbeArgs;
 pub use profile::{ProfileArgs, ProfileForm};
@@ -116,6 +118,8 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Show hardware, kernel, and settings of a host, or what differs between two hosts
     Facts(FactsArgs),
+    /// Show bonds and multipath routes, and predict which link carries the traffic of whom
+    Links(LinksArgs),
     /// List recorded runs
     Runs(RunsArgs),
     /// Print a recorded run again

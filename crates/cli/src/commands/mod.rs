@@ -9,6 +9,7 @@ mod explain;
 mod facts;
 mod inject;
 mod lab;
+mod links;
 mod load;
 mod probe;
 mod profile;
@@ -54,6 +55,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Watch(args) => watch::watch(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),
         Command::Facts(args) => facts::facts(&args, ui),
+        Command::Links(args) => links::links(&args, ui),
         Command::Runs(args) => runs::runs(args, ui),
         Command::Show(args) => show::show(args, ui),
         Command::Explain(args) => explain::explain(args, ui),

@@ -16,6 +16,7 @@ mod hostile;
 mod http2;
 mod install;
 mod latency;
+mod links;
 mod live;
 mod long;
 mod memcached;

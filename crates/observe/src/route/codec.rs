@@ -23,8 +23,17 @@ const RTA_DST: u16 = 1;
 const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
+const RTA_MULTIPATH: u16 = 9;
 const RTA_VIA: u16 = 18;
 const RTA_ENCAP_TYPE: u16 = 21;
+const RTA_IP_PROTO: u16 = 27;
+const RTA_SPORT: u16 = 28;
+const RTA_DPORT: u16 = 29;
+
+const IPPROTO_TCP: u8 = 6;
+
+/// `struct rtnexthop`. Unit: bytes.
+const HOP_BYTES: usize = 8;
 
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
@@ -35,6 +44,15 @@ pub(super) struct RouteQuestion {
     pub(super) address: IpAddr,
     /// The address that they come from; `None`: the kernel chooses.
     pub(super) source: Option<IpAddr>,
+    /// Those of a TCP connection; `None`: of any packet.
+    pub(super) ports: Option<FlowPorts>,
+}
+
+/// The ports of a TCP connection, as its packets leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FlowPorts {
+    pub(crate) from: u16,
+    pub(crate) to: u16,
 }
 
 impl RouteQuestion {
@@ -48,6 +66,11 @@ impl RouteQuestion {
         if let Some(source) = self.source {
             out[2] = bits;
             put(&mut out, RTA_SRC, &octets(source));
+        }
+        if let Some(ports) = self.ports {
+            put(&mut out, RTA_IP_PROTO, &[IPPROTO_TCP]);
+            put(&mut out, RTA_SPORT, &ports.from.to_be_bytes());
+            put(&mut out, RTA_DPORT, &ports.to.to_be_bytes());
         }
         out
     }
@@ -102,6 +125,39 @@ impl FoundRoute {
             is_direct: gateway.is_none() && via.is_none() && !is_wrapped,
             gateway,
         })
+    }
+}
+
+/// The body of the question for all routes.
+pub(super) const ALL_ROUTES: [u8; ROUTE_BYTES] = [0; ROUTE_BYTES];
+
+/// A route over several next hops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MultipathRoute {
+    /// Its address and the bits that count; `None`: all addresses.
+    pub(crate) network: Option<(IpAddr, u8)>,
+    /// The number of each interface, and the router.
+    pub(crate) hops: Vec<(u32, Option<IpAddr>)>,
+}
+
+impl MultipathRoute {
+    /// Reads the payload of a message; `None` if it is no such route.
+    pub(super) fn decode(payload: &[u8]) -> Option<MultipathRoute> {
+        let bits = *payload.get(1)?;
+        let attributes = payload.get(ROUTE_BYTES..)?;
+        let mut rest = find(attributes, RTA_MULTIPATH)?;
+        let mut hops = Vec::new();
+        while let Some(length) =
+            rest.get(..2).map(|bytes| usize::from(u16::from_ne_bytes([bytes[0], bytes[1]])))
+        {
+            let hop = rest.get(..length).filter(|hop| hop.len() >= HOP_BYTES)?;
+            let inner = &hop[HOP_BYTES..];
+            let via = find(inner, RTA_VIA).and_then(|value| value.get(2..));
+            hops.push((word(hop, 4)?, find(inner, RTA_GATEWAY).or(via).and_then(address)));
+            rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        }
+        let network = find(attributes, RTA_DST).and_then(address).map(|address| (address, bits));
+        (hops.len() > 1).then_some(MultipathRoute { network, hops })
     }
 }
 
@@ -165,12 +221,12 @@ mod tests {
 
     #[test]
     fn a_question_is_laid_out_as_the_header_file_says() {
-        let question = RouteQuestion { address: ip("10.77.0.2"), source: Some(ip("10.0.0.1")) };
+        let question = RouteQuestion { address: ip("10.77.0.2"), source: Some(ip("10.0.0.1")), ports: None };
         let bytes = question.encode();
         assert_eq!((bytes.len(), &bytes[0..4]), (28, &[2, 32, 32, 0][..]));
         assert_eq!(bytes[12..20], [&[8, 0, 1, 0][..], &[10, 77, 0, 2]].concat());
         assert_eq!(bytes[20..28], [&[8, 0, 2, 0][..], &[10, 0, 0, 1]].concat());
-        let bytes = RouteQuestion { address: ip("fd00::1"), source: None }.encode();
+        let bytes = RouteQuestion { address: ip("fd00::1"), source: None, ports: None }.encode();
         assert_eq!((bytes.len(), &bytes[0..3]), (32, &[10, 128, 0][..]));
     }
 
@@ -215,6 +271,39 @@ mod tests {
             if let Some(found) = InterfaceAddress::decode(&bytes) {
                 let _ = (found.contains(ip("10.0.0.1")), found.contains(ip("::1")));
             }
+        }
+    }
+
+    fn hop(interface: u32, attributes: &[u8]) -> Vec<u8> {
+        let mut bytes = ((HOP_BYTES + attributes.len()) as u16).to_ne_bytes().to_vec();
+        bytes.extend([0, 0]);
+        bytes.extend(interface.to_ne_bytes());
+        bytes.extend(attributes);
+        bytes
+    }
+
+    #[test]
+    fn next_hops_are_read_from_their_list() {
+        let mut gateway = Vec::new();
+        put(&mut gateway, RTA_GATEWAY, &[10, 0, 1, 1]);
+        let mut payload = vec![0; ROUTE_BYTES];
+        payload[1] = 16;
+        put(&mut payload, RTA_DST, &[10, 1, 0, 0]);
+        put(&mut payload, RTA_MULTIPATH, &[hop(3, &gateway), hop(4, &[])].concat());
+        let found = MultipathRoute::decode(&payload).expect("is one");
+        assert_eq!(found.network, Some((IpAddr::from([10, 1, 0, 0]), 16)));
+        assert_eq!(found.hops, [(3, Some(IpAddr::from([10, 0, 1, 1]))), (4, None)]);
+        let mut single = vec![0; ROUTE_BYTES];
+        put(&mut single, RTA_MULTIPATH, &hop(3, &gateway));
+        assert_eq!(MultipathRoute::decode(&single), None, "one hop is no choice");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_a_list_of_hops(list in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let mut payload = vec![0; ROUTE_BYTES];
+            put(&mut payload, RTA_MULTIPATH, &list);
+            let _ = MultipathRoute::decode(&payload);
         }
     }
 }

@@ -9,8 +9,10 @@ mod codec;
 
 use crate::error::ObserveError;
 use crate::roots::Roots;
+pub(crate) use codec::FlowPorts;
 use codec::{
-    ALL_ADDRESSES, FoundRoute, InterfaceAddress, RTM_GETADDR, RTM_GETROUTE, RouteKind, RouteQuestion,
+    ALL_ADDRESSES, ALL_ROUTES, FoundRoute, InterfaceAddress, MultipathRoute, RTM_GETADDR, RTM_GETROUTE,
+    RouteKind, RouteQuestion,
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::io;
@@ -32,14 +34,44 @@ pub fn route(address: IpAddr, source: Option<IpAddr>) -> Route {
 fn look_up(address: IpAddr, source: Option<IpAddr>) -> Result<Route, ObserveError> {
     let failed = |source| ObserveError::Route { operation: "look a route up", source };
     let mut socket = NetlinkSocket::route().map_err(failed)?;
-    let question =
-        RouteQuestion { address: address.to_canonical(), source: source.map(|it| it.to_canonical()) };
+    let question = RouteQuestion {
+        address: address.to_canonical(),
+        source: source.map(|it| it.to_canonical()),
+        ports: None,
+    };
     match socket.get(RTM_GETROUTE, &question.encode(), FoundRoute::decode) {
         Ok(Some(found)) => place(&mut socket, question.address, &found).map_err(failed),
         Ok(None) => Err(failed(io::Error::other("the answer is malformed"))),
         Err(error) if is_no_route(&error) => Ok(Route::Nowhere { cause: cause(&error) }),
         Err(error) => Err(failed(error)),
     }
+}
+
+/// The number of the interface and the router of packets to `address`; `None`: there is no route.
+pub(crate) fn flow_route(
+    address: IpAddr,
+    source: Option<IpAddr>,
+    ports: Option<FlowPorts>,
+) -> Result<Option<(u32, Option<IpAddr>)>, ObserveError> {
+    let failed = |source| ObserveError::Route { operation: "look a route up", source };
+    let mut socket = NetlinkSocket::route().map_err(failed)?;
+    let question = RouteQuestion { address, source, ports };
+    match socket.get(RTM_GETROUTE, &question.encode(), FoundRoute::decode) {
+        Ok(found) => Ok(found.map(|found| (found.interface, found.gateway))),
+        Err(error) if is_no_route(&error) => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The routes that have several next hops.
+pub(crate) fn multipath_routes() -> Result<Vec<MultipathRoute>, ObserveError> {
+    let failed = |source| ObserveError::Route { operation: "list routes", source };
+    let mut socket = NetlinkSocket::route().map_err(failed)?;
+    let mut found = Vec::new();
+    socket
+        .list(RTM_GETROUTE, &ALL_ROUTES, |body| found.extend(MultipathRoute::decode(body)))
+        .map_err(failed)?;
+    Ok(found)
 }
 
 /// What names the network namespace of the calling thread on its machine; `None`: it is hidden.
@@ -102,7 +134,7 @@ fn cause(error: &io::Error) -> String {
 }
 
 /// Name of an interface; its number if it has gone meanwhile.
-fn interface_name(index: u32) -> String {
+pub(crate) fn interface_name(index: u32) -> String {
     let named = rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
         .and_then(|socket| rustix::net::netdevice::index_to_name(&socket, index));
     named.unwrap_or_else(|_| index.to_string())

@@ -1,0 +1,158 @@
+//! Aggregates of links: what each carries, where the traffic of peers goes, and what would divide it better.
+
+use crate::escape;
+use crate::number;
+use crate::terminal::{Rank, Screen, Style, Tone};
+use serde_json::{Value, json};
+use sysdyno_record::links::{AggregateKind, LinkAggregate, LinkMember, LinkPrediction, SCHEMA};
+
+/// Columns of a name.
+const NAME_COLUMNS_MAX: usize = 32;
+
+/// Peers that are listed.
+const PEERS_MAX: usize = 32;
+
+/// From this share of the busiest link on, links are not evenly used: the mean of two peers by chance. Unit: ratio.
+const UNEVEN: f64 = 1.25;
+
+/// The document of `--json`.
+pub fn document(found: &[LinkPrediction]) -> Value {
+    json!({ "schema": SCHEMA, "aggregates": found })
+}
+
+/// The screen.
+pub fn screen(found: &[LinkPrediction], style: &Style) -> String {
+    let mut screen = Screen::new(*style);
+    if found.is_empty() {
+        let text = "this host has no bond, and no route over several next hops; --hash describes a switch";
+        screen.answer((Tone::Quiet, "Links"), (Tone::Plain, text));
+    }
+    for (number, prediction) in found.iter().enumerate() {
+        if number > 0 {
+            screen.gap();
+        }
+        draw(&mut screen, prediction);
+    }
+    screen.finish()
+}
+
+fn draw(screen: &mut Screen, prediction: &LinkPrediction) {
+    let LinkPrediction { aggregate, peers, ratios, .. } = prediction;
+    let used: Vec<&str> = aggregate.used().map(|member| member.name.as_str()).collect();
+    let name = escape::terminal(&aggregate.name, NAME_COLUMNS_MAX);
+    let (label, of) = match aggregate.kind {
+        AggregateKind::Bond => ("Bond", ""),
+        AggregateKind::Route => ("Route", "to "),
+        AggregateKind::Described => ("Switch", "traffic from "),
+    };
+    let (used_count, count) = (used.len(), aggregate.members.len());
+    let text = format!("{of}{name}: {} · {used_count} of {count} links used", aggregate.mode);
+    screen.answer((Tone::Quiet, label), (Tone::Strong, &text));
+    table(screen, aggregate, ratios);
+    for peer in peers.iter().take(PEERS_MAX) {
+        let text = match &peer.unknown {
+            Some(cause) => format!("{}: not known, {cause}", peer.peer),
+            None => format!("{} → {}", peer.peer, over(&peer.ratios, &used)),
+        };
+        screen.row(Rank::Useful, (Tone::Quiet, ""), &[(Tone::Plain, &text)]);
+    }
+    if peers.len() > PEERS_MAX {
+        let text = format!("and {} more: --json lists all", peers.len() - PEERS_MAX);
+        screen.row(Rank::Useful, (Tone::Quiet, ""), &[(Tone::Quiet, &text)]);
+    }
+    advice(screen, prediction);
+}
+
+/// A line for each link, with what it has carried and what is predicted.
+fn table(screen: &mut Screen, aggregate: &LinkAggregate, ratios: &[f64]) {
+    let sum =
+        |bytes: fn(&LinkMember) -> Option<u64>| -> u64 { aggregate.members.iter().filter_map(bytes).sum() };
+    let (sent, received) = (sum(|member| member.sent_bytes), sum(|member| member.received_bytes));
+    let share = |bytes: Option<u64>, all: u64| match bytes {
+        Some(bytes) if all > 0 => {
+            format!("{} ({})", number::percent(bytes as f64 / all as f64), number::bytes(bytes))
+        }
+        Some(bytes) => number::bytes(bytes),
+        None => "–".into(),
+    };
+    let mut predicted = ratios.iter().copied();
+    for member in &aggregate.members {
+        let speed = member.speed_mbps.map_or_else(|| "–".into(), |mbps| format!("{mbps} Mbit/s"));
+        let ratio = if member.is_used { predicted.next() } else { None };
+        let expected = match ratio {
+            Some(ratio) => format!("predicted {}", number::percent(ratio)),
+            None if member.is_used => String::new(),
+            None => "not used".to_owned(),
+        };
+        let text = format!(
+            "{:<20} {speed:>12}  sent {:<18} received {:<18} {expected}",
+            escape::terminal(&member.name, NAME_COLUMNS_MAX),
+            share(member.sent_bytes, sent),
+            share(member.received_bytes, received),
+        );
+        screen.row(Rank::Needed, (Tone::Quiet, ""), &[(Tone::Plain, text.trim_end())]);
+    }
+}
+
+/// The link of a peer, or its shares of several.
+fn over(ratios: &[f64], links: &[&str]) -> String {
+    let shares = ratios.iter().zip(links).filter(|(ratio, _)| **ratio > 0.0);
+    let shares: Vec<(f64, &str)> = shares.map(|(ratio, link)| (*ratio, *link)).collect();
+    match shares[..] {
+        [(_, link)] => escape::terminal(link, NAME_COLUMNS_MAX),
+        _ => {
+            let each = |(ratio, link): &(f64, &str)| {
+                format!("{} {}", number::percent(*ratio), escape::terminal(link, NAME_COLUMNS_MAX))
+            };
+            let all: Vec<String> = shares.iter().map(each).collect();
+            format!("{}, by connection", all.join(", "))
+        }
+    }
+}
+
+fn advice(screen: &mut Screen, prediction: &LinkPrediction) {
+    let LinkPrediction { aggregate, ratios, policies, address, chance, .. } = prediction;
+    let busiest = ratios.iter().copied().fold(0.0, f64::max);
+    let is_uneven = busiest * ratios.len() as f64 > UNEVEN;
+    if is_uneven {
+        let now = format!(
+            "the busiest link carries {} if all peers have as much traffic",
+            number::percent(busiest)
+        );
+        screen.row(Rank::Needed, (Tone::Doubtful, "Uneven"), &[(Tone::Plain, &now)]);
+        let better = policies.first().filter(|split| split.busiest_ratio < busiest - 0.01);
+        let better = better.map(|split| {
+            let percent = number::percent(split.busiest_ratio);
+            format!("policy {}: {percent} on the busiest link", split.policy.name())
+        });
+        let address = address.as_ref().map(|(peer, byte)| {
+            let peer = escape::terminal(peer, NAME_COLUMNS_MAX);
+            format!("or an address of {peer} whose last byte is {byte} ({byte:#04x})")
+        });
+        let all: Vec<String> = better.into_iter().chain(address).collect();
+        if !all.is_empty() {
+            let text = all.join(", ");
+            let text = text.strip_prefix("or ").unwrap_or(&text);
+            screen.row(Rank::Needed, (Tone::Quiet, "Better"), &[(Tone::Plain, text)]);
+        }
+    }
+    if let Some(chance) = chance {
+        let text = format!(
+            "{} random peers all share one of {} links with {}; their busiest link carries {} on average",
+            chance.peers_count,
+            chance.links_count,
+            number::percent(chance.one_link_ratio),
+            number::percent(chance.busiest_mean_ratio)
+        );
+        screen.row(Rank::Useful, (Tone::Quiet, "By chance"), &[(Tone::Plain, &text)]);
+    }
+    if !ratios.is_empty() {
+        let text = match aggregate.kind {
+            AggregateKind::Described => "the other direction is divided by the rule of the other end",
+            AggregateKind::Bond | AggregateKind::Route => {
+                "this is what the host sends; what it receives is divided by the rule of the other end"
+            }
+        };
+        screen.row(Rank::Extra, (Tone::Quiet, ""), &[(Tone::Quiet, text)]);
+    }
+}
