@@ -80,7 +80,7 @@ impl Serialize for MacAddress {
 
 /// One end of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LinkEnd {
+pub struct FlowEnd {
     /// `None`: not known.
     pub mac: Option<MacAddress>,
     /// `None`: not known.
@@ -114,7 +114,7 @@ pub struct LinkAggregate {
     /// What that is computed from; `None`: not from the packet's addresses, or only the kernel can tell.
     pub policy: Option<HashPolicy>,
     /// The end on this host.
-    pub own: LinkEnd,
+    pub own: FlowEnd,
     /// Its links, in the order that the rule counts them in.
     pub members: Vec<LinkMember>,
 }

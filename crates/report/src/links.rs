@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sysdyno_record::links::{AggregateKind, LinkAggregate, LinkMember, LinkPrediction, SCHEMA};
 
 /// Columns of a name.
-const NAME_COLUMNS_MAX: usize = 32;
+const NAME_COLUMNS_MAX: usize = 40;
 
 /// Peers that are listed.
 const PEERS_MAX: usize = 32;
@@ -63,35 +63,33 @@ fn draw(screen: &mut Screen, prediction: &LinkPrediction) {
     advice(screen, prediction);
 }
 
-/// A line for each link, with what it has carried and what is predicted.
+/// A line for each link, with its shares of what all have carried, and of what is predicted.
 fn table(screen: &mut Screen, aggregate: &LinkAggregate, ratios: &[f64]) {
-    let sum =
-        |bytes: fn(&LinkMember) -> Option<u64>| -> u64 { aggregate.members.iter().filter_map(bytes).sum() };
-    let (sent, received) = (sum(|member| member.sent_bytes), sum(|member| member.received_bytes));
-    let share = |bytes: Option<u64>, all: u64| match bytes {
-        Some(bytes) if all > 0 => {
-            format!("{} ({})", number::percent(bytes as f64 / all as f64), number::bytes(bytes))
-        }
-        Some(bytes) => number::bytes(bytes),
-        None => "–".into(),
+    let shown = |member: &LinkMember| escape::terminal(&member.name, NAME_COLUMNS_MAX);
+    let columns = aggregate.members.iter().map(|member| escape::width(&shown(member))).max().unwrap_or(0);
+    let share = |word: &str, bytes: fn(&LinkMember) -> Option<u64>, member: &LinkMember| {
+        let all: u64 = aggregate.members.iter().filter_map(bytes).sum();
+        let own = bytes(member).filter(|_| all > 0)?;
+        Some(format!("{word} {}", number::percent(own as f64 / all as f64)))
     };
     let mut predicted = ratios.iter().copied();
     for member in &aggregate.members {
-        let speed = member.speed_mbps.map_or_else(|| "–".into(), |mbps| format!("{mbps} Mbit/s"));
         let ratio = if member.is_used { predicted.next() } else { None };
-        let expected = match ratio {
-            Some(ratio) => format!("predicted {}", number::percent(ratio)),
-            None if member.is_used => String::new(),
-            None => "not used".to_owned(),
-        };
-        let text = format!(
-            "{:<20} {speed:>12}  sent {:<18} received {:<18} {expected}",
-            escape::terminal(&member.name, NAME_COLUMNS_MAX),
-            share(member.sent_bytes, sent),
-            share(member.received_bytes, received),
-        );
+        let parts = [
+            (!member.is_used).then(|| "not used".to_owned()),
+            member.speed_mbps.map(speed),
+            share("sent", |member| member.sent_bytes, member),
+            share("received", |member| member.received_bytes, member),
+            ratio.map(|ratio| format!("predicted {}", number::percent(ratio))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let text = format!("{:<columns$}  {}", shown(member), parts.join(" · "));
         screen.row(Rank::Needed, (Tone::Quiet, ""), &[(Tone::Plain, text.trim_end())]);
     }
+}
+
+fn speed(mbps: f64) -> String {
+    if mbps >= 1000.0 { format!("{} Gbit/s", mbps / 1000.0) } else { format!("{mbps} Mbit/s") }
 }
 
 /// The link of a peer, or its shares of several.
@@ -154,5 +152,52 @@ fn advice(screen: &mut Screen, prediction: &LinkPrediction) {
             }
         };
         screen.row(Rank::Extra, (Tone::Quiet, ""), &[(Tone::Quiet, text)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sysdyno_record::links::{FlowEnd, HashPolicy, PeerLinks, PolicySplit};
+
+    #[test]
+    fn a_bond_is_a_table_its_peers_and_what_would_help() {
+        let member = |name: &str, is_used, sent_bytes| LinkMember {
+            name: name.into(),
+            is_used,
+            speed_mbps: Some(1000.0),
+            sent_bytes: Some(sent_bytes),
+            received_bytes: Some(0),
+        };
+        let aggregate = LinkAggregate {
+            kind: AggregateKind::Bond,
+            name: "bond0\u{1b}[2J".into(),
+            mode: "802.3ad, layer2".into(),
+            policy: Some(HashPolicy::Layer2),
+            own: FlowEnd::default(),
+            members: vec![member("eth0", true, 0), member("eth1", true, 900), member("eth2", false, 100)],
+        };
+        let peer = |name: &str| PeerLinks { peer: name.into(), ratios: vec![0.0, 1.0], unknown: None };
+        let unknown = PeerLinks { peer: "c".into(), ratios: vec![], unknown: Some("why".into()) };
+        let prediction = LinkPrediction {
+            aggregate,
+            peers: vec![peer("a"), peer("b"), unknown],
+            ratios: vec![0.0, 1.0],
+            policies: vec![PolicySplit { policy: HashPolicy::Layer34, busiest_ratio: 0.5 }],
+            address: None,
+            chance: None,
+        };
+        let text = screen(&[prediction], &Style::default());
+        for line in [
+            "Bond       bond0",
+            "eth1  1 Gbit/s · sent 90.0% · predicted 100%",
+            "eth2  not used · 1 Gbit/s · sent 10.0%",
+            "a → eth1",
+            "c: not known, why",
+            "Better     policy layer3+4: 50.0% on the busiest link",
+        ] {
+            assert!(text.contains(line), "'{line}' is missing:\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 }

@@ -5,7 +5,7 @@
 //! bytes, modulo the number of links. A device may do something else with more bytes.
 
 use std::net::IpAddr;
-use sysdyno_record::links::{HashPolicy, LinkEnd, MacAddress};
+use sysdyno_record::links::{FlowEnd, HashPolicy, MacAddress};
 
 /// Source ports that a client may have: the kernel's default range (`net.ipv4.ip_local_port_range`).
 const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 32_768..=60_999;
@@ -17,15 +17,15 @@ const ETHER_IPV6: u32 = 0x86dd;
 /// A packet on its way, as far as rules look at it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet<'a> {
-    pub(super) from: &'a LinkEnd,
-    pub(super) to: &'a LinkEnd,
+    pub(super) from: &'a FlowEnd,
+    pub(super) to: &'a FlowEnd,
     /// From and to.
     pub(super) ports: [u16; 2],
 }
 
 /// What a rule needs and does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingAddress {
     Mac,
     Ip,
 }
@@ -33,10 +33,10 @@ pub(super) enum Missing {
 /// Share of each of `count` links in the traffic from `from`, which has this port, to `to`, which has many connections.
 pub(super) fn ratios(
     policy: HashPolicy,
-    (from, port): (&LinkEnd, u16),
-    to: &LinkEnd,
+    (from, port): (&FlowEnd, u16),
+    to: &FlowEnd,
     count: usize,
-) -> Result<Vec<f64>, Missing> {
+) -> Result<Vec<f64>, MissingAddress> {
     let mut counts = vec![0u32; count];
     let ports = CLIENT_PORTS.take(if policy == HashPolicy::Layer34 { usize::MAX } else { 1 });
     for client in ports {
@@ -47,11 +47,11 @@ pub(super) fn ratios(
     Ok(counts.into_iter().map(|count| f64::from(count) / f64::from(sum)).collect())
 }
 
-pub(super) fn hash(policy: HashPolicy, packet: Packet<'_>) -> Result<u32, Missing> {
-    let mac = |end: &LinkEnd| end.mac.ok_or(Missing::Mac);
-    let last_mac = |end: &LinkEnd| mac(end).map(|MacAddress(bytes)| u32::from(bytes[5]));
-    let ip = |end: &LinkEnd| end.ip.ok_or(Missing::Ip);
-    let last_ip = |end: &LinkEnd| ip(end).map(last_byte);
+pub(super) fn hash(policy: HashPolicy, packet: Packet<'_>) -> Result<u32, MissingAddress> {
+    let mac = |end: &FlowEnd| end.mac.ok_or(MissingAddress::Mac);
+    let last_mac = |end: &FlowEnd| mac(end).map(|MacAddress(bytes)| u32::from(bytes[5]));
+    let ip = |end: &FlowEnd| end.ip.ok_or(MissingAddress::Ip);
+    let last_ip = |end: &FlowEnd| ip(end).map(last_byte);
     let Packet { from, to, ports } = packet;
     Ok(match policy {
         HashPolicy::SrcMac => last_mac(from)?,
@@ -84,7 +84,7 @@ fn folded(hash: u32) -> u32 {
     hash ^ (hash >> 8)
 }
 
-fn ether_type(end: &LinkEnd) -> u32 {
+fn ether_type(end: &FlowEnd) -> u32 {
     if matches!(end.ip, Some(IpAddr::V6(_))) { ETHER_IPV6 } else { ETHER_IPV4 }
 }
 
@@ -109,8 +109,8 @@ fn last_byte(address: IpAddr) -> u32 {
 mod tests {
     use super::*;
 
-    fn end(last: u8) -> LinkEnd {
-        LinkEnd { mac: Some(MacAddress([2, 0, 0, 0, 0, last])), ip: Some(IpAddr::from([10, 0, 0, last])) }
+    fn end(last: u8) -> FlowEnd {
+        FlowEnd { mac: Some(MacAddress([2, 0, 0, 0, 0, last])), ip: Some(IpAddr::from([10, 0, 0, last])) }
     }
 
     #[test]
@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        let (bare, known) = (LinkEnd::default(), end(1));
+        let (bare, known) = (FlowEnd::default(), end(1));
         let packet = Packet { from: &known, to: &bare, ports: [80, 40_000] };
-        assert_eq!(hash(HashPolicy::Layer2, packet), Err(Missing::Mac));
-        assert_eq!(hash(HashPolicy::Layer34, packet), Err(Missing::Ip));
+        assert_eq!(hash(HashPolicy::Layer2, packet), Err(MissingAddress::Mac));
+        assert_eq!(hash(HashPolicy::Layer34, packet), Err(MissingAddress::Ip));
         assert!(hash(HashPolicy::SrcMac, packet).is_ok());
     }
 

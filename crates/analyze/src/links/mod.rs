@@ -3,10 +3,10 @@
 mod chance;
 mod hash;
 
-use hash::{Missing, ratios};
+use hash::{MissingAddress, ratios};
 use std::net::IpAddr;
 use sysdyno_record::links::{
-    AggregateKind, HashPolicy, LinkAggregate, LinkEnd, LinkPrediction, MacAddress, PeerLinks, PolicySplit,
+    AggregateKind, FlowEnd, HashPolicy, LinkAggregate, LinkPrediction, MacAddress, PeerLinks, PolicySplit,
 };
 
 /// The policies that a bond of Linux can be set to.
@@ -32,7 +32,7 @@ pub struct LinkPeer {
     /// As it was typed.
     pub name: String,
     /// What is known of it.
-    pub end: LinkEnd,
+    pub end: FlowEnd,
 }
 
 /// Where the traffic from the aggregate to each peer goes; `port` is that of the service.
@@ -68,8 +68,8 @@ fn links_of(policy: HashPolicy, aggregate: &LinkAggregate, peer: &LinkPeer, port
     let found = match aggregate.used().count() {
         0 => Err("no link of it is up"),
         count => ratios(policy, (&aggregate.own, port), &peer.end, count).map_err(|missing| match missing {
-            Missing::Mac => "a MAC address is missing",
-            Missing::Ip => "an IP address is missing",
+            MissingAddress::Mac => "a MAC address is missing",
+            MissingAddress::Ip => "an IP address is missing",
         }),
     };
     PeerLinks {
@@ -144,7 +144,7 @@ fn better_address(
 }
 
 /// Moves the last byte of the address that a policy looks at; `None`: it has no such address, or the policy looks at none of a peer.
-fn moved(end: &mut LinkEnd, policy: HashPolicy, step: u8) -> Option<u8> {
+fn moved(end: &mut FlowEnd, policy: HashPolicy, step: u8) -> Option<u8> {
     match policy {
         HashPolicy::DstMac | HashPolicy::SrcDstMac | HashPolicy::Layer2 => {
             let MacAddress(bytes) = end.mac.as_mut()?;
@@ -186,9 +186,9 @@ mod tests {
         }
     }
 
-    fn end(last: u8) -> LinkEnd {
+    fn end(last: u8) -> FlowEnd {
         let mac = Some(MacAddress([2, 0, 0, 0, 0, last]));
-        LinkEnd { mac, ip: Some(IpAddr::from([10, 0, 0, last])) }
+        FlowEnd { mac, ip: Some(IpAddr::from([10, 0, 0, last])) }
     }
 
     fn peer(last: u8) -> LinkPeer {
@@ -211,7 +211,7 @@ mod tests {
         let mut one = aggregate(HashPolicy::Layer2, 2);
         one.members[1].is_used = false;
         assert_eq!(predict(one, &[peer(10)], 80).ratios, [1.0]);
-        let bare = LinkPeer { name: "10.0.0.9".into(), end: LinkEnd { mac: None, ..end(9) } };
+        let bare = LinkPeer { name: "10.0.0.9".into(), end: FlowEnd { mac: None, ..end(9) } };
         let found = predict(aggregate(HashPolicy::Layer2, 2), &[bare], 80);
         assert_eq!(found.peers[0].unknown.as_deref(), Some("a MAC address is missing"));
         assert!(found.ratios.is_empty() && found.policies.is_empty() && found.chance.is_none());

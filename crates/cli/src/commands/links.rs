@@ -10,7 +10,7 @@ use sysdyno_observe::{
     HopRoute, Roots, bonds, hop_routes, host_addresses, neighbor_mac, next_hop, of_route, sysctl,
 };
 use sysdyno_record::links::{
-    AggregateKind, HashPolicy, LinkAggregate, LinkEnd, LinkMember, LinkPrediction, PeerLinks,
+    AggregateKind, FlowEnd, HashPolicy, LinkAggregate, LinkMember, LinkPrediction, PeerLinks,
 };
 use sysdyno_report::links as text;
 
@@ -45,7 +45,7 @@ fn peer(typed: &str) -> anyhow::Result<LinkPeer> {
             "cannot read host '{typed}': it is no address\nhint: 10.0.0.9, 02:00:5e:10:00:09, or 10.0.0.9@02:00:5e:10:00:09"
         );
     };
-    Ok(LinkPeer { name: typed.to_owned(), end: LinkEnd { mac, ip } })
+    Ok(LinkPeer { name: typed.to_owned(), end: FlowEnd { mac, ip } })
 }
 
 /// A device that is not this host.

@@ -2,7 +2,7 @@
 
 use super::{member, text};
 use std::path::Path;
-use sysdyno_record::links::{AggregateKind, HashPolicy, LinkAggregate, LinkEnd};
+use sysdyno_record::links::{AggregateKind, FlowEnd, HashPolicy, LinkAggregate};
 
 /// Modes in which a packet's link is computed from its addresses.
 const HASHED: [&str; 2] = ["balance-xor", "802.3ad"];
@@ -28,7 +28,7 @@ pub(super) fn read(folder: &Path, name: &str) -> Option<LinkAggregate> {
         kind: AggregateKind::Bond,
         name: name.to_owned(),
         policy: policy.as_deref().and_then(policy_of),
-        own: LinkEnd {
+        own: FlowEnd {
             mac: text(&folder.join(name).join("address")).and_then(|mac| mac.parse().ok()),
             ip: None,
         },

@@ -12,7 +12,7 @@ use crate::roots::Roots;
 use crate::source::read_once;
 use std::net::IpAddr;
 use std::path::Path;
-use sysdyno_record::links::{AggregateKind, LinkAggregate, LinkEnd, LinkMember, MacAddress};
+use sysdyno_record::links::{AggregateKind, FlowEnd, LinkAggregate, LinkMember, MacAddress};
 
 /// Interfaces that are looked at, at most.
 const MAX_INTERFACES: usize = 4096;
@@ -71,7 +71,7 @@ pub fn of_route(roots: &Roots, route: &HopRoute) -> LinkAggregate {
         name: route.destination.clone(),
         mode: "ECMP".into(),
         policy: None,
-        own: LinkEnd::default(),
+        own: FlowEnd::default(),
         members: route.hops.iter().map(member).collect(),
     }
 }

@@ -9,7 +9,7 @@
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
 use super::ends::{SocketEnd, SocketEnds, SocketSeen};
-use super::look::{Look, Seen, Sighting, TierThreads};
+use super::look::{Look, Sight, Sighting, TierThreads};
 use super::wait::{KINDS, Wait};
 use crate::discover::ConnectionEnds;
 use crate::roots::Roots;
@@ -132,8 +132,8 @@ impl Census {
                 .map(|socket| self.ends.of(&look.tier, *socket, ends))
                 .collect();
             let (wait, asked) = match &sighting.seen {
-                Seen::Known(wait) => (*wait, None),
-                Seen::Sockets(_) => at_sockets(&found),
+                Sight::Known(wait) => (*wait, None),
+                Sight::Sockets(_) => at_sockets(&found),
             };
             let is_at_accepted = found.contains(&Some(SocketEnd::Accepted));
             let is_at_request = asked.is_some() || (wait == Wait::Idle && is_at_accepted);
@@ -218,8 +218,8 @@ mod tests {
         }
     }
 
-    fn at(inodes: &[u64]) -> Seen {
-        Seen::Sockets(inodes.iter().map(|inode| SocketSeen { number: *inode, inode: *inode }).collect())
+    fn at(inodes: &[u64]) -> Sight {
+        Sight::Sockets(inodes.iter().map(|inode| SocketSeen { number: *inode, inode: *inode }).collect())
     }
 
     fn look(sightings: Vec<Sighting>, scale: f64) -> Look {
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_look_counts_if_its_sockets_are_known_and_its_processes_are_not_new() {
-        let look = |seen: Seen, is_first: bool| {
+        let look = |seen: Sight, is_first: bool| {
             let sighting = Sighting { thread: (1, 2), is_single: false, is_event_loop: false, seen };
             Look { is_first, ..look(vec![sighting], 1.0) }
         };
@@ -256,20 +256,20 @@ mod tests {
         check(look(at(&[10]), false), true);
         check(look(at(&[30]), false), false);
         check(look(at(&[40]), false), true);
-        check(look(Seen::Known(Wait::Timer), false), true);
-        check(look(Seen::Known(Wait::Timer), true), false);
+        check(look(Sight::Known(Wait::Timer), false), true);
+        check(look(Sight::Known(Wait::Timer), true), false);
     }
 
     #[test]
     fn threads_of_a_pool_count_once_they_were_seen_at_a_request() {
         let mut census = Census::default();
         let sighting =
-            |id: u32, seen: Seen| Sighting { thread: (1, id), is_single: false, is_event_loop: false, seen };
+            |id: u32, seen: Sight| Sighting { thread: (1, id), is_single: false, is_event_loop: false, seen };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
             let counts = census.count(&look(sightings, scale), &ends(), connections);
             [counts.threads, counts.waits[Wait::Idle as usize], counts.waits[Wait::Lock as usize]]
         };
-        let locked = |id: u32| sighting(id, Seen::Known(Wait::Lock));
+        let locked = |id: u32| sighting(id, Sight::Known(Wait::Lock));
         assert_eq!(count(vec![locked(2)], Some(4.0), 1.0), [0.0; 3], "it has fewer threads than connections");
         assert_eq!(count(vec![sighting(3, at(&[10]))], None, 1.0), [1.0, 1.0, 0.0]);
         assert_eq!(count(vec![locked(3)], None, 1.0), [1.0, 0.0, 1.0]);
@@ -288,7 +288,7 @@ mod tests {
                 thread: (1, id),
                 is_single: false,
                 is_event_loop: false,
-                seen: Seen::Known(Wait::Timer),
+                seen: Sight::Known(Wait::Timer),
             };
             let look = look((1..=4).map(sleeping).collect(), 1.0);
             census.count(&look, &ends(), Some(3.0)).waits[Wait::Timer as usize]
@@ -299,18 +299,18 @@ mod tests {
 
     #[test]
     fn a_thread_for_each_connection_is_known_though_all_wait_for_one_lock() {
-        let count = |sightings: Vec<Seen>| {
-            let sighting = |(id, seen): (usize, Seen)| {
-                let is_event_loop = matches!(seen, Seen::Known(Wait::Idle));
+        let count = |sightings: Vec<Sight>| {
+            let sighting = |(id, seen): (usize, Sight)| {
+                let is_event_loop = matches!(seen, Sight::Known(Wait::Idle));
                 Sighting { thread: (1, id as u32), is_single: false, is_event_loop, seen }
             };
             let sightings = sightings.into_iter().enumerate().map(sighting).collect();
             let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
             counts.waits[Wait::Lock as usize]
         };
-        let locked = || Seen::Known(Wait::Lock);
+        let locked = || Sight::Known(Wait::Lock);
         assert_eq!(count(vec![locked(), locked(), locked(), locked()]), 3.0);
-        assert_eq!(count(vec![locked(), locked(), locked(), Seen::Known(Wait::Idle)]), 0.0, "an event loop");
+        assert_eq!(count(vec![locked(), locked(), locked(), Sight::Known(Wait::Idle)]), 0.0, "an event loop");
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
                 thread: (1, id),
                 is_single: false,
                 is_event_loop,
-                seen: Seen::Known(seen),
+                seen: Sight::Known(seen),
             };
             let sightings = vec![sighting(2, Wait::Lock, false), sighting(3, seen, is_event_loop)];
             let look = look(sightings, 1.0);

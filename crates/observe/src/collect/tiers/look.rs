@@ -33,11 +33,11 @@ pub(super) struct Sighting {
     pub(super) is_single: bool,
     /// Whether it waits for events of many connections.
     pub(super) is_event_loop: bool,
-    pub(super) seen: Seen,
+    pub(super) seen: Sight,
 }
 
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(super) enum Sight {
     Known(Wait),
     /// It waits for one of these sockets.
     Sockets(Vec<SocketSeen>),
@@ -47,8 +47,8 @@ impl Sighting {
     /// The sockets that it waits for, if that is what it does.
     pub(super) fn sockets(&self) -> Option<&Vec<SocketSeen>> {
         match &self.seen {
-            Seen::Sockets(sockets) => Some(sockets),
-            Seen::Known(_) => None,
+            Sight::Sockets(sockets) => Some(sockets),
+            Sight::Known(_) => None,
         }
     }
 }
@@ -159,14 +159,14 @@ impl TierThreads {
             Some(SocketSeen { number, inode })
         };
         let seen = match doing(state, place) {
-            Doing::Known(wait) => Seen::Known(wait),
+            Doing::Known(wait) => Sight::Known(wait),
             Doing::Descriptor(number) => match target_of(roots, pid, number) {
-                Some(DescriptorTarget::Pipe) => Seen::Known(Wait::Process),
-                Some(DescriptorTarget::Socket(inode)) => Seen::Sockets(vec![SocketSeen { number, inode }]),
-                None => Seen::Sockets(vec![]),
+                Some(DescriptorTarget::Pipe) => Sight::Known(Wait::Process),
+                Some(DescriptorTarget::Socket(inode)) => Sight::Sockets(vec![SocketSeen { number, inode }]),
+                None => Sight::Sockets(vec![]),
             },
             Doing::Listed { address, count } => {
-                Seen::Sockets(listed(pid, address, count).into_iter().filter_map(socket).collect())
+                Sight::Sockets(listed(pid, address, count).into_iter().filter_map(socket).collect())
             }
         };
         Some(Sighting { thread: (pid, id), is_single, is_event_loop: is_in_event_loop(place), seen })
