@@ -62,6 +62,13 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     let timers = most(column::TCP_TIMEOUTS);
     let fast = most(column::TCP_FAST_RETRANS);
+    let slow = slower_than(view, RETRY_NS);
+    let waited = Reach::used_up(view, 1.0).failures;
+    // A timer of TCP is slower than any of these requests: what was sent again belonged to none of them, such as the end of a
+    // connection.
+    if timers > 0.0 && fast + slow + waited < SLOW.value * again {
+        return excluded("No request waited for what was sent again", vec![seen(EvidenceRole::Against)]);
+    }
     if timers + fast > 0.0 {
         let text = format!(
             "{} expired, and {} were sent again when later ones arrived",
@@ -75,12 +82,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
             text,
         ));
     }
-    let slow = slower_than(view, RETRY_NS);
     if slow >= SLOW.value * again {
         let text = format!("{} took more than the 0.2 s of such a timer", counted(slow, "request"));
         found.push(evidence(EvidenceRole::Confirmer, &view.steady(), ENGINE, text));
     }
-    let waited = Reach::used_up(view, 1.0).failures;
     let reach = Reach {
         failures: waited.min(again),
         slow: Slow::Delayed { count: again, most_ns: f64::INFINITY },
@@ -115,5 +120,7 @@ mod tests {
         assert_eq!(confidence(lossy(150.0)), Some(Confidence::Possible), "it touched one request in ten");
         assert_eq!(confidence(lossy(50.0)), Some(Confidence::Excluded));
         assert_eq!(confidence(slow()), None, "nobody counted");
+        let quick = |case: Specimen| case.edit(|case| case.fill(LatencyKind::Response, spread(20_000, 1e6)));
+        assert_eq!(confidence(quick(lossy(2_000.0))), Some(Confidence::Excluded), "no request waited for a timer");
     }
 }
