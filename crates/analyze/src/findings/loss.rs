@@ -121,6 +121,10 @@ mod tests {
         assert_eq!(confidence(lossy(50.0)), Some(Confidence::Excluded));
         assert_eq!(confidence(slow()), None, "nobody counted");
         let quick = |case: Specimen| case.edit(|case| case.fill(LatencyKind::Response, spread(20_000, 1e6)));
-        assert_eq!(confidence(quick(lossy(2_000.0))), Some(Confidence::Excluded), "no request waited for a timer");
+        assert_eq!(
+            confidence(quick(lossy(2_000.0))),
+            Some(Confidence::Excluded),
+            "no request waited for a timer"
+        );
     }
 }
