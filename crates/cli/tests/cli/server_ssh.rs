@@ -78,6 +78,7 @@ fn a_host_behind_ssh_is_watched_and_profiled() {
         let outcome = Running::start(pair.command(&program, [&nobody[..], &ssh].concat())).finish(LIMIT);
         outcome.expect_code(2);
         assert!(outcome.stderr.contains("cannot profile tier 'nobody-there'"), "{outcome}");
+        assert!(outcome.stderr.contains("\nhint: `ps -e`"), "{outcome}");
 
         let load = [
             "load",

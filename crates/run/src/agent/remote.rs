@@ -304,7 +304,11 @@ impl RemoteAgent {
 
     /// The request failed.
     fn there(&self, text: &str) -> RunError {
-        RunError::There { host: self.host.clone(), cause: escaped(text, 500) }
+        // A message ends with its hint, in a line of its own; any other end of a line is somebody else's.
+        let (cause, hint) =
+            text.split_once("\nhint: ").map_or((text, None), |(cause, hint)| (cause, Some(hint)));
+        let hint = hint.map_or(String::new(), |hint| format!("\nhint: {}", escaped(hint, 500)));
+        RunError::There { host: self.host.clone(), cause: escaped(cause, 500) + &hint }
     }
 
     /// The next message and when it came; `None`: there was none within `span`.
