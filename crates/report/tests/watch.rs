@@ -193,6 +193,7 @@ fn samples() -> Vec<WatchedSample> {
 fn view(samples: &[WatchedSample]) -> WatchScreen<'_> {
     WatchScreen {
         host: None,
+        hosts_count: 1,
         lost: None,
         samples,
         shown: samples.len().saturating_sub(1),
@@ -351,6 +352,8 @@ fn hosts_that_were_named_are_told_apart_and_a_lost_one_says_why() {
         WatchScreen { host: Some("web1"), lost: Some("cannot hear from host 'web1'"), ..view(&samples) };
     let head = &screen(&lost, &style(100, 24))[0];
     assert!(head.contains("sysdyno watch web1") && head.contains("cannot hear from host 'web1'"), "{head}");
+    let two = WatchScreen { hosts_count: 2, lost: None, ..lost };
+    assert!(screen(&two, &style(80, 24))[0].contains("? keys  Tab: 2 hosts"));
     let none = WatchScreen { samples: &[], ..lost };
     assert!(screen(&none, &style(100, 24))[0].contains("cannot hear from"));
 }

@@ -25,6 +25,8 @@ pub struct WatchedSample {
 pub struct WatchScreen<'a> {
     /// The host; `None`: this one. Untrusted.
     pub host: Option<&'a str>,
+    /// Hosts that are watched.
+    pub hosts_count: usize,
     /// Why nothing more comes from it; `None`: it is there.
     pub lost: Option<&'a str>,
     /// The samples that are kept, the oldest first.
@@ -121,10 +123,14 @@ fn head(view: &WatchScreen<'_>, sample: &WatchedSample) -> Pieces {
         (None, true) => pieces.add(Tone::Doubtful, format!("  ▸ held, {back} back")),
         (None, false) => pieces.add(Tone::Quiet, "  ▸ live"),
     }
+    pieces.add(Tone::Quiet, "  ? keys");
+    if view.hosts_count > 1 {
+        pieces.add(Tone::Quiet, format!("  Tab: {} hosts", view.hosts_count));
+    }
+    // Last, because a narrow terminal cuts it off.
     if let Some(us) = sample.frame.sampler_us {
         pieces.add(Tone::Quiet, format!("  sampler {}% of a CPU", number::significant(us / 1e4, 2)));
     }
-    pieces.add(Tone::Quiet, "  ? keys");
     pieces
 }
 

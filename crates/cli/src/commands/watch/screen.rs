@@ -53,7 +53,7 @@ pub(super) fn show(hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyho
         }
         let style = ui.screen_style();
         if is_new || drawn != Some(style) {
-            terminal.draw(&hosts[shown].lines(&style));
+            terminal.draw(&hosts[shown].lines(hosts.len(), &style));
             drawn = Some(style);
         }
         match terminal.key(TICK)? {
@@ -87,10 +87,11 @@ impl Seen {
         is_new
     }
 
-    fn lines(&self, style: &Style) -> Vec<String> {
+    fn lines(&self, hosts_count: usize, style: &Style) -> Vec<String> {
         let Scroll { samples, shown, is_held, chosen, overlay } = &self.scroll;
         let view = WatchScreen {
             host: self.watched.name.as_deref(),
+            hosts_count,
             lost: self.lost.as_deref(),
             samples,
             shown: *shown,
