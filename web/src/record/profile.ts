@@ -20,6 +20,7 @@ export interface ProfileStack {
 
 export interface Profile {
   kind: ProfileKind;
+  host?: string;
   scope_pids: number[];
   begin_mono_ns: number;
   end_mono_ns: number;

@@ -201,7 +201,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub probe: ProbeOptions,
     /// After the search, send the highest load that met the objective again, and a fifth of it, each for 10s, and profile
-    /// this host meanwhile; the report shows both flame graphs and what differs per response
+    /// the server's host meanwhile; the report shows both flame graphs and what differs per response
     #[arg(long)]
     pub profile: bool,
     #[command(flatten)]
@@ -244,7 +244,7 @@ pub struct LoadArgs {
     pub probe: ProbeOptions,
     #[command(flatten)]
     pub work: WorkOptions,
-    /// Send the load again after the measurement, for at most 10s, and profile this host meanwhile; the report shows a
+    /// Send the load again after the measurement, for at most 10s, and profile the server's host meanwhile; the report shows a
     /// flame graph
     #[arg(long)]
     pub profile: bool,

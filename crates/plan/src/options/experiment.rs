@@ -23,7 +23,7 @@ pub struct ExperimentFile {
     /// Whether a variant is measured only until its difference is decided; `blocks` is then the most.
     #[serde(default)]
     pub until_decided: bool,
-    /// Whether the load of each variant is sent once more after its first trial, to profile this host meanwhile; needs root.
+    /// Whether the load of each variant is sent once more after its first trial, to profile the server's host meanwhile; needs root.
     #[serde(default)]
     pub profile: bool,
     /// Time budget: no trial starts that would exceed it.

@@ -55,7 +55,8 @@ export function Profiled({ profile, low, server }: ProfiledProps) {
 function once(what: string, profile: Profile): string {
   const span = duration(profile.end_mono_ns - profile.begin_mono_ns);
   const responses = profile.requests_count === null ? "" : ` (${count(profile.requests_count)} responses)`;
-  return `After the measurement, ${what} for ${span}${responses}, and ${count(profile.counts.samples_count)} stacks of the whole host were sampled. No measured number contains the profiler.`;
+  const host = profile.host === undefined ? "the whole host" : `host '${profile.host}'`;
+  return `After the measurement, ${what} for ${span}${responses}, and ${count(profile.counts.samples_count)} stacks of ${host} were sampled. No measured number contains the profiler.`;
 }
 
 function Single({ profile, sentence }: { profile: Profile; sentence: string }) {
