@@ -40,12 +40,8 @@ def cost(server):
 
 def effect(program, rounds, seconds):
     """A line on the p99 of a load while one more sysdyno observes the same server, divided by that without it."""
-    p99_ms = {False: [], True: []}
     try:
-        with Nginx() as server, tempfile.TemporaryDirectory() as folder:
-            for number in range(rounds):
-                for is_observed in (number % 2 == 0, number % 2 == 1):
-                    p99_ms[is_observed].append(measured(program, server, seconds, folder, is_observed))
+        p99_ms = in_pairs(rounds, lambda server, folder, is_observed: measured(program, server, seconds, folder, is_observed))
     except process.CannotMeasure as error:
         return f"effect on a load: cannot measure: {error}"
     ratio, without = statistic.paired_ratio(p99_ms[True], p99_ms[False]), statistic.median_of(p99_ms[False])
@@ -55,6 +51,16 @@ def effect(program, rounds, seconds):
         f"effect on a load: p99 at {RATE_HZ} requests/s with one more observer ÷ without: {ratio['median']:.3f} ({spread}; "
         f"{rounds} pairs; without {without['median']:.3f} ms)"
     )
+
+
+def in_pairs(rounds, measure):
+    """What `measure` says with and without something, in an order that turns from pair to pair."""
+    values = {False: [], True: []}
+    with Nginx() as server, tempfile.TemporaryDirectory() as folder:
+        for number in range(rounds):
+            for is_with in (number % 2 == 0, number % 2 == 1):
+                values[is_with].append(measure(server, folder, is_with))
+    return values
 
 
 def measured(program, server, seconds, folder, is_observed):
@@ -79,12 +85,8 @@ def measured(program, server, seconds, folder, is_observed):
 
 def live(program, rounds, seconds):
     """A line on the CPU time of a load that draws itself on a terminal, beside the same one with --quiet."""
-    shares = {False: [], True: []}
     try:
-        with Nginx() as server, tempfile.TemporaryDirectory() as folder:
-            for number in range(rounds):
-                for is_quiet in (number % 2 == 0, number % 2 == 1):
-                    shares[is_quiet].append(on_terminal(program, server, seconds, folder, is_quiet))
+        shares = in_pairs(rounds, lambda server, folder, is_quiet: on_terminal(program, server, seconds, folder, is_quiet))
     except process.CannotMeasure as error:
         return f"live view: cannot measure: {error}"
     more = statistic.median_of([drawn - quiet for drawn, quiet in zip(shares[False], shares[True], strict=True)])
