@@ -10,7 +10,7 @@
 //!   reason in the column, never zero;
 //! - every row carries the window in which it was read, on `CLOCK_MONOTONIC` ([`clock`]);
 //! - reading is cheap: files stay open, one buffer is reused, and what costs much is read less often
-//!   (at most 0.35% of one core at 10 Hz, and 0.3% for tiers and their threads; `examples/sampler_cost.rs` measures it).
+//!   (at most 0.35% of one core at 10 Hz, and 0.35% for tiers and their threads; `examples/sampler_cost.rs` measures it).
 //!
 //! The columns are specified in `docs/reference/formats/series.md`.
 
@@ -44,7 +44,7 @@ pub use discover::{
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};
 pub use identity::{Identity, identity};
-pub use links::{HopRoute, NextHop, bonds, hop_routes, neighbor_mac, next_hop, of_route};
+pub use links::{HopRoute, NextHop, bonds, hop_routes, leads_over, neighbor_mac, next_hop, of_route};
 pub use roots::Roots;
 pub use route::{host_addresses, own_network, route};
 pub use sampler::{Sampler, SamplerPlan};

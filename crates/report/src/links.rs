@@ -12,7 +12,7 @@ const NAME_COLUMNS_MAX: usize = 40;
 /// Peers that are listed.
 const PEERS_MAX: usize = 32;
 
-/// From this share of the busiest link on, links are not evenly used: the mean of two peers by chance. Unit: ratio.
+/// From this share of the busiest link on, as a multiple of an even share, links are not evenly used. Source: house value.
 const UNEVEN: f64 = 1.25;
 
 /// The document of `--json`.
@@ -125,7 +125,7 @@ fn advice(screen: &mut Screen, prediction: &LinkPrediction) {
         });
         let address = address.as_ref().map(|(peer, byte)| {
             let peer = escape::terminal(peer, NAME_COLUMNS_MAX);
-            format!("or an address of {peer} whose last byte is {byte} ({byte:#04x})")
+            format!("or give {peer} an address whose last byte is {byte} ({byte:#04x})")
         });
         let all: Vec<String> = better.into_iter().chain(address).collect();
         if !all.is_empty() {
@@ -136,7 +136,7 @@ fn advice(screen: &mut Screen, prediction: &LinkPrediction) {
     }
     if let Some(chance) = chance {
         let text = format!(
-            "{} random peers all share one of {} links with {}; their busiest link carries {} on average",
+            "{} random peers all land on the same of {} links {} of the time; on average, the busiest link carries {}",
             chance.peers_count,
             chance.links_count,
             number::percent(chance.one_link_ratio),
@@ -146,9 +146,9 @@ fn advice(screen: &mut Screen, prediction: &LinkPrediction) {
     }
     if !ratios.is_empty() {
         let text = match aggregate.kind {
-            AggregateKind::Described => "the other direction is divided by the rule of the other end",
+            AggregateKind::Described => "the other end decides over which link the other direction goes",
             AggregateKind::Bond | AggregateKind::Route => {
-                "this is what the host sends; what it receives is divided by the rule of the other end"
+                "this is what the host sends; the other end decides over which link it receives"
             }
         };
         screen.row(Rank::Extra, (Tone::Quiet, ""), &[(Tone::Quiet, text)]);

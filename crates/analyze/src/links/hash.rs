@@ -127,14 +127,10 @@ mod tests {
         check(HashPolicy::Layer2, 3 ^ 0x0800);
         check(HashPolicy::VlanSrcMac, 0x0002_0000 ^ 1);
         if cfg!(target_endian = "little") {
-            // 0x0803 ^ 0x0200000a ^ 0x0100000a = 0x03000803; folded by 16 bits 0x03000b03, by 8 bits 0x03030b08 ^ …
-            let mixed = 0x0803u32 ^ 0x0200_000a ^ 0x0100_000a;
-            let mixed = mixed ^ (mixed >> 16);
-            check(HashPolicy::Layer23, mixed ^ (mixed >> 8));
-            // Ports 80 and 40000 in network order are the bytes 00 50 9c 40.
-            let mixed = 0x409c_5000u32 ^ 0x0200_000a ^ 0x0100_000a;
-            let mixed = mixed ^ (mixed >> 16);
-            check(HashPolicy::Layer34, (mixed ^ (mixed >> 8)) >> 1);
+            // 0803 ^ 0200000a ^ 0100000a = 03000803; with its upper half 03000b03; with that by a byte 03030b08.
+            check(HashPolicy::Layer23, 0x0303_0b08);
+            // Ports 80 and 40000 are the bytes 00 50 9c 40: 439c5000, 439c139c, 43df8f8f, and without the lowest bit:
+            check(HashPolicy::Layer34, 0x21ef_c7c7);
         }
     }
 

@@ -130,7 +130,15 @@ fn better_address(
     for (position, peer) in peers.iter().enumerate() {
         for step in 1..=aggregate.used().count() as u8 {
             let mut changed = peers.to_vec();
-            let byte = moved(&mut changed[position].end, policy, step)?;
+            let Some(byte) = moved(&mut changed[position].end, policy, step) else { continue };
+            let is_taken = |end: &FlowEnd| {
+                let new = &changed[position].end;
+                (end.ip.is_some() && end.ip == new.ip) || (end.mac.is_some() && end.mac == new.mac)
+            };
+            let others = peers.iter().enumerate().filter(|(other, _)| *other != position);
+            if others.map(|(_, peer)| &peer.end).chain([&aggregate.own]).any(is_taken) {
+                continue;
+            }
             let all: Vec<PeerLinks> =
                 changed.iter().map(|peer| links_of(policy, aggregate, peer, port)).collect();
             let ratios = sum(all.iter().map(|peer| peer.ratios.as_slice()), aggregate.used().count());
@@ -204,6 +212,15 @@ mod tests {
         assert_eq!(found.address, Some(("10.0.0.10".into(), 11)));
         let chance = found.chance.expect("two peers on two links");
         assert!((chance.one_link_ratio - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_address_that_is_taken_or_reserved_is_not_proposed() {
+        let found = predict(aggregate(HashPolicy::SrcDstIp, 2), &[peer(254), peer(252)], 80);
+        assert_eq!(found.address, Some(("10.0.0.252".into(), 253)), "10.0.0.255 is a broadcast address");
+        let found =
+            predict(aggregate(HashPolicy::SrcDstMac, 2), &[peer(10), peer(12), peer(11), peer(14)], 80);
+        assert_eq!(found.address, Some(("10.0.0.12".into(), 13)), "the last byte 11 has another peer");
     }
 
     #[test]

@@ -20,9 +20,13 @@ fn a_switch_is_computed_from_what_is_typed() {
     let device = ["--hash", "src-dst-mac", "--links", "2", "--own", "02:00:00:00:00:01"];
     let outcome = program.run([&["links"], &two[..], &device].concat());
     let text = &outcome.expect_code(0).stdout;
-    for part in
-        ["→ link 2", "predicted 100%", "Uneven", "whose last byte is 11", "share one of 2 links with 50.0%"]
-    {
+    for part in [
+        "→ link 2",
+        "predicted 100%",
+        "Uneven",
+        "whose last byte is 11",
+        "the same of 2 links 50.0% of the time",
+    ] {
         assert!(text.contains(part), "'{part}' is missing: {outcome}");
     }
     let found = json(&program.run([&["links", "--json"], &two[..], &device].concat()));

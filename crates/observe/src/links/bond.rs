@@ -49,7 +49,7 @@ fn policy_of(word: &str) -> Option<HashPolicy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::links::{bonds, neighbor_mac};
+    use crate::links::{bonds, leads_over, neighbor_mac};
     use crate::roots::Roots;
     use std::net::IpAddr;
 
@@ -71,6 +71,12 @@ mod tests {
         let [first, ..] = &found[0].members[..] else { panic!("it has links: {found:?}") };
         assert_eq!((first.sent_bytes, first.speed_mbps), (Some(9_000_000), Some(1000.0)));
         assert_eq!(found[0].own.mac.map(|mac| mac.to_string()).as_deref(), Some("02:00:00:00:00:01"));
+    }
+
+    #[test]
+    fn a_vlan_leads_over_the_bond_below_it() {
+        assert!(leads_over(&roots(), "bond0", "bond0") && leads_over(&roots(), "bond0.10", "bond0"));
+        assert!(!leads_over(&roots(), "bond0.10", "bond1") && !leads_over(&roots(), "eth9", "bond0"));
     }
 
     #[test]

@@ -28,6 +28,8 @@ impl fmt::Display for NextHop {
 pub struct HopRoute {
     /// The network: `10.1.0.0/16`, or `default`.
     pub destination: String,
+    /// Whether it is one of IPv6.
+    pub is_ipv6: bool,
     /// The next hops.
     pub hops: Vec<NextHop>,
 }
@@ -43,6 +45,7 @@ pub fn hop_routes() -> Result<Vec<HopRoute>, ObserveError> {
             Some((address, bits)) => format!("{address}/{bits}"),
             None => "default".into(),
         },
+        is_ipv6: route.is_ipv6,
         hops: route.hops.into_iter().map(hop).collect(),
     });
     Ok(found.collect())

@@ -39,6 +39,30 @@ pub fn neighbor_mac(roots: &Roots, address: IpAddr) -> Option<MacAddress> {
     })
 }
 
+/// Interfaces that lie on top of each other, at most: a bridge on a VLAN on a bond.
+const MAX_LAYERS: usize = 4;
+
+/// Whether what leaves over an interface leaves over another one below it, such as a bond below its VLAN.
+///
+/// Source: `/sys/class/net/NAME/lower_*`.
+pub fn leads_over(roots: &Roots, interface: &str, below: &str) -> bool {
+    let mut layer = vec![interface.to_owned()];
+    for _ in 0..MAX_LAYERS {
+        if layer.iter().any(|name| name == below) {
+            return true;
+        }
+        layer = layer.iter().flat_map(|name| lower(roots, name)).collect();
+    }
+    false
+}
+
+fn lower(roots: &Roots, name: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(roots.in_sys("class/net").join(name)).into_iter().flatten().flatten();
+    let lower =
+        |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("lower_")?.to_owned());
+    entries.filter_map(lower).take(MAX_INTERFACES).collect()
+}
+
 /// An interface as a link.
 fn member(folder: &Path, name: String, is_used: bool) -> LinkMember {
     let number = |file: &str| text(&folder.join(&name).join(file))?.parse::<i64>().ok();

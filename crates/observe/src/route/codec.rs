@@ -134,6 +134,7 @@ pub(super) const ALL_ROUTES: [u8; ROUTE_BYTES] = [0; ROUTE_BYTES];
 /// A route over several next hops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MultipathRoute {
+    pub(crate) is_ipv6: bool,
     /// Its address and the bits that count; `None`: all addresses.
     pub(crate) network: Option<(IpAddr, u8)>,
     /// The number of each interface, and the router.
@@ -143,7 +144,7 @@ pub(crate) struct MultipathRoute {
 impl MultipathRoute {
     /// Reads the payload of a message; `None` if it is no such route.
     pub(super) fn decode(payload: &[u8]) -> Option<MultipathRoute> {
-        let bits = *payload.get(1)?;
+        let [family, bits] = *payload.first_chunk()?;
         let attributes = payload.get(ROUTE_BYTES..)?;
         let mut rest = find(attributes, RTA_MULTIPATH)?;
         let mut hops = Vec::new();
@@ -157,7 +158,7 @@ impl MultipathRoute {
             rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         }
         let network = find(attributes, RTA_DST).and_then(address).map(|address| (address, bits));
-        (hops.len() > 1).then_some(MultipathRoute { network, hops })
+        (hops.len() > 1).then_some(MultipathRoute { is_ipv6: family == AF_INET6, network, hops })
     }
 }
 
