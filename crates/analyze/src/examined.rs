@@ -1,5 +1,6 @@
 //! The finished trials of a run, each with the results of its checks and its outcome.
 
+use crate::early::Evidence;
 use crate::outcome::TrialOutcome;
 use crate::search::Search;
 use crate::verdict::check_trial;
@@ -15,6 +16,7 @@ use sysdyno_record::view::RunView;
 /// The parts of a record that the views of its trials borrow from, sorted by trial.
 pub(crate) struct Sorted {
     intervals: BTreeMap<u32, Vec<Interval>>,
+    early: BTreeMap<u32, Evidence>,
     watched: Vec<WatchedProcess>,
     facts: HostFacts,
     empty: LatencySet,
@@ -26,7 +28,13 @@ impl Sorted {
         for interval in run.intervals {
             intervals.entry(interval.trial).or_default().push(interval.clone());
         }
+        let early = run.trials.iter().filter_map(|trial| {
+            let number = trial.begin.trial;
+            let own = intervals.get(&number).map_or(&[][..], Vec::as_slice);
+            Some((number, Evidence::of(trial.end.as_ref()?, own)?))
+        });
         Sorted {
+            early: early.collect(),
             intervals,
             watched: watched(run.events),
             facts: run.facts.cloned().unwrap_or_default(),
@@ -55,6 +63,7 @@ pub(crate) struct Examined<'a> {
     pub(crate) outcomes: Vec<TrialOutcome>,
     /// Trials that were cut off.
     pub(crate) cut_off: usize,
+    early: &'a BTreeMap<u32, Evidence>,
 }
 
 impl<'a> Examined<'a> {
@@ -64,8 +73,13 @@ impl<'a> Examined<'a> {
             Some(Plan::Run(plan)) => plan.objective,
             Some(Plan::Load(_) | Plan::Try(_) | Plan::Work(_)) | None => Objective::default(),
         };
-        let mut examined =
-            Examined { views: Vec::new(), verdicts: Vec::new(), outcomes: Vec::new(), cut_off: 0 };
+        let mut examined = Examined {
+            views: Vec::new(),
+            verdicts: Vec::new(),
+            outcomes: Vec::new(),
+            cut_off: 0,
+            early: &sorted.early,
+        };
         for trial in run.trials {
             let Some(end) = &trial.end else {
                 examined.cut_off += 1;
@@ -89,6 +103,15 @@ impl<'a> Examined<'a> {
             examined.views.push(view);
         }
         examined
+    }
+
+    /// A trial as findings look at it: with its warm-up, if it was stopped in it.
+    pub(crate) fn evidence(&self, index: usize) -> TrialView<'a> {
+        let view = self.views[index];
+        match self.early.get(&view.begin.trial) {
+            Some(Evidence { end, intervals }) => TrialView { end, intervals, ..view },
+            None => view,
+        }
     }
 
     /// Whether a search with these outcomes had come to its end.

@@ -13,6 +13,7 @@ mod analysis;
 pub mod capacity;
 pub mod compare;
 mod curve;
+mod early;
 mod examined;
 pub mod experiment;
 pub mod facts;
