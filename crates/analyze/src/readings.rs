@@ -88,11 +88,22 @@ impl<'a> Window<'a> {
         self.growth_in(self.rows.clone(), counter, scope)
     }
 
-    /// Growth of a counter from the last reading before the span to the first after it, so that nothing at the edges
+    /// How much a counter grew from the last reading before the span to the first after it, so that nothing at the edges
     /// is missed.
     ///
     /// `None`: as [`Window::growth`].
     pub fn occurrences(&self, counter: Quantity, scope: &str) -> Option<f64> {
+        self.growth_around(counter, scope).map(|growth| growth.amount)
+    }
+
+    /// The same; `None` also if the counter was not read both before the span began and after it ended.
+    pub fn all_occurrences(&self, counter: Quantity, scope: &str) -> Option<f64> {
+        let growth = self.growth_around(counter, scope)?;
+        let is_whole = growth.between[0] <= self.begin && self.end <= growth.between[1];
+        is_whole.then_some(growth.amount)
+    }
+
+    fn growth_around(&self, counter: Quantity, scope: &str) -> Option<Growth> {
         let values = self.series.values(counter.name, scope)?;
         let first = self.rows.start.saturating_sub(EDGE_ROWS);
         let last = (self.rows.end + EDGE_ROWS).min(values.len());
@@ -100,7 +111,7 @@ impl<'a> Window<'a> {
         let after = values.get(self.rows.end..last)?.iter().position(Option::is_some);
         let start = before.map_or(self.rows.start, |index| first + index);
         let end = after.map_or(self.rows.end, |index| self.rows.end + index + 1);
-        self.growth_in(start..end, counter, scope).map(|growth| growth.amount)
+        self.growth_in(start..end, counter, scope)
     }
 
     fn growth_in(&self, rows: Range<usize>, counter: Quantity, scope: &str) -> Option<Growth> {

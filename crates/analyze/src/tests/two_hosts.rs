@@ -159,6 +159,9 @@ fn a_host_that_saw_nothing_of_thousands_of_responses_is_not_the_one_that_was_loa
     let kept = server(0.0, 5.0, 0.0).gauge("connections.established_count", "listener:10.0.0.1:80", 64.0);
     assert_eq!(told(kept), None, "it has the connections");
     assert_eq!(told(open().server(0.0)), None, "what was not read says nothing");
+    let early = loaded().edit(|case| case.end.end_mono_ns = at(BEGIN + 3600.0));
+    let unread = reason("M23", early, server(0.0, 5.0, 0.0), true);
+    assert_eq!(unread, None, "nothing was read after the load");
     let few = reason("M23", Specimen::open(5.0, 10.0), server(0.0, 5.0, 0.0), true);
     assert_eq!(few, None, "a few responses say nothing");
 }
