@@ -9,14 +9,14 @@ use sysdyno_record::load::{Counts, Interval, PhaseSummary, TrialEnd, TrialEnding
 use sysdyno_record::plan::PhaseKind;
 
 /// A trial whose warm-up counts as measured.
-pub(crate) struct Evidence {
+pub(crate) struct EarlyStop {
     pub(crate) end: TrialEnd,
     pub(crate) intervals: Vec<Interval>,
 }
 
-impl Evidence {
+impl EarlyStop {
     /// `None`: no hard stop ended the trial, or most requests that failed were measured.
-    pub(crate) fn of(end: &TrialEnd, intervals: &[Interval]) -> Option<Evidence> {
+    pub(crate) fn of(end: &TrialEnd, intervals: &[Interval]) -> Option<EarlyStop> {
         if !matches!(end.ending, TrialEnding::HardStop(_)) {
             return None;
         }
@@ -29,7 +29,7 @@ impl Evidence {
         let mut intervals = intervals.to_vec();
         let of_warmup = intervals.iter_mut().filter(|interval| interval.phase == PhaseKind::Warmup);
         of_warmup.for_each(|interval| interval.phase = PhaseKind::Steady);
-        Some(Evidence { end, intervals })
+        Some(EarlyStop { end, intervals })
     }
 }
 
@@ -89,21 +89,21 @@ mod tests {
     #[test]
     fn a_load_that_was_stopped_in_its_warm_up_is_judged_by_it() {
         let case = stopped(160);
-        let evidence = Evidence::of(&case.end, &case.intervals).expect("the warm-up counts");
-        let all = &evidence.end.summary.measured;
+        let early = EarlyStop::of(&case.end, &case.intervals).expect("the warm-up counts");
+        let all = &early.end.summary.measured;
         assert_eq!((all.begin_mono_ns, all.end_mono_ns), (at(BEGIN), case.end.summary.measured.end_mono_ns));
         assert_eq!((all.counts.failed, all.counts.ok), (170, 40));
         assert_eq!(all.failures[&FailureClass::Status], 170);
         assert_eq!(all.offered_hz, Some(17.5), "210 requests in 12 s");
-        assert!(evidence.intervals.iter().all(|interval| interval.phase.is_measured()));
+        assert!(early.intervals.iter().all(|interval| interval.phase.is_measured()));
     }
 
     #[test]
     fn the_measured_phases_stand_alone_where_the_failures_are_in_them_or_nothing_was_stopped() {
         let case = stopped(5);
-        assert!(Evidence::of(&case.end, &case.intervals).is_none());
+        assert!(EarlyStop::of(&case.end, &case.intervals).is_none());
         let mut case = stopped(160);
         case.end.ending = TrialEnding::Complete;
-        assert!(Evidence::of(&case.end, &case.intervals).is_none());
+        assert!(EarlyStop::of(&case.end, &case.intervals).is_none());
     }
 }

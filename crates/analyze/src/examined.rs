@@ -1,6 +1,6 @@
 //! The finished trials of a run, each with the results of its checks and its outcome.
 
-use crate::early::Evidence;
+use crate::early::EarlyStop;
 use crate::outcome::TrialOutcome;
 use crate::search::Search;
 use crate::verdict::check_trial;
@@ -16,7 +16,7 @@ use sysdyno_record::view::RunView;
 /// The parts of a record that the views of its trials borrow from, sorted by trial.
 pub(crate) struct Sorted {
     intervals: BTreeMap<u32, Vec<Interval>>,
-    early: BTreeMap<u32, Evidence>,
+    early: BTreeMap<u32, EarlyStop>,
     watched: Vec<WatchedProcess>,
     facts: HostFacts,
     empty: LatencySet,
@@ -31,7 +31,7 @@ impl Sorted {
         let early = run.trials.iter().filter_map(|trial| {
             let number = trial.begin.trial;
             let own = intervals.get(&number).map_or(&[][..], Vec::as_slice);
-            Some((number, Evidence::of(trial.end.as_ref()?, own)?))
+            Some((number, EarlyStop::of(trial.end.as_ref()?, own)?))
         });
         Sorted {
             early: early.collect(),
@@ -63,7 +63,7 @@ pub(crate) struct Examined<'a> {
     pub(crate) outcomes: Vec<TrialOutcome>,
     /// Trials that were cut off.
     pub(crate) cut_off: usize,
-    early: &'a BTreeMap<u32, Evidence>,
+    early: &'a BTreeMap<u32, EarlyStop>,
 }
 
 impl<'a> Examined<'a> {
@@ -109,7 +109,7 @@ impl<'a> Examined<'a> {
     pub(crate) fn evidence(&self, index: usize) -> TrialView<'a> {
         let view = self.views[index];
         match self.early.get(&view.begin.trial) {
-            Some(Evidence { end, intervals }) => TrialView { end, intervals, ..view },
+            Some(EarlyStop { end, intervals }) => TrialView { end, intervals, ..view },
             None => view,
         }
     }

@@ -52,6 +52,12 @@ const AWAKE: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const MACHINE_FULL: Threshold = Threshold::new(
+    "share of all CPUs in use, at which threads that are short of CPU explain the queue, however few they are",
+    0.95,
+    "ratio",
+    HOUSE,
+);
 const ASLEEP: Threshold =
     Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
 
@@ -70,6 +76,7 @@ pub(super) const POOL_FULL: Rule = Rule {
         THREAD_IDLE,
         STARVED,
         AWAKE,
+        MACHINE_FULL,
         ASLEEP,
     ],
     place: Place::Server,
@@ -174,7 +181,8 @@ fn starved(scene: &Scene, window: &Window) -> Option<String> {
     let threads = sum_known(targets.iter().map(|process| {
         window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
     }))?;
-    (wanted >= AWAKE.value * threads)
+    let is_full = window.machine().is_some_and(|machine| machine.busy_ratio >= MACHINE_FULL.value);
+    (is_full || wanted >= AWAKE.value * threads)
         .then(|| format!("server threads that could run waited for a CPU {} of the time", percent(share)))
 }
 

@@ -251,6 +251,8 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
     };
     assert_eq!(confidence_of("F04", in_line(2.0)), Some(Excluded), "others have the CPUs");
     assert_eq!(confidence_of("F04", in_line(8.0)), Some(Likely), "most threads ask for no CPU");
+    let full = in_line(8.0).cpu(0.6, 0.37, 0.0);
+    assert_eq!(confidence_of("F04", full), Some(Excluded), "others have the CPUs, and none is free");
     let queue = |length: f64| {
         let queue = pool().gauge("connections.unread_count", LISTENER, 0.0);
         queue.gauge("listener.queue_count", LISTENER, length)
