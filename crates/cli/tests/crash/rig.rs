@@ -97,7 +97,7 @@ impl Rig {
             counts: Counts::default(),
             is_whole,
             has_effects_only: false,
-            sample: 24,
+            sample: 16,
             servers: Vec::new(),
             changes: Vec::new(),
             begun,
