@@ -158,7 +158,7 @@ fn scene<'a>(
         .filter(|index| examined.outcomes[*index].offered_hz.is_some());
     let base = passes.min_by(|a, b| rate(a).total_cmp(&rate(b)));
     Scene {
-        focus: examined.evidence(focus),
+        focus: examined.diagnosed(focus),
         base: base.map(|index| examined.views[index]),
         trials: &examined.views,
         verdicts: &examined.verdicts,

@@ -4,7 +4,8 @@
 //! all, and what stopped the load does not show in them. Findings and the path of a request then look at the warm-up too;
 //! rates, percentiles, and the verdict do not.
 
-use crate::readings::ratio;
+use crate::view::set_rates;
+use std::collections::BTreeMap;
 use sysdyno_record::load::{Counts, Interval, PhaseSummary, TrialEnd, TrialEnding};
 use sysdyno_record::plan::PhaseKind;
 
@@ -33,6 +34,14 @@ impl EarlyStop {
     }
 }
 
+/// Counts of a record may be of any size.
+fn add<K: Copy + Ord>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
+    for (key, count) in counts {
+        let sum = sums.entry(*key).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+}
+
 fn failed(counts: &Counts) -> u64 {
     counts.failed.saturating_add(counts.timed_out)
 }
@@ -42,22 +51,13 @@ fn together(warmup: &PhaseSummary, after: &PhaseSummary) -> PhaseSummary {
     let mut all = PhaseSummary { kind: PhaseKind::Steady, ..warmup.clone() };
     all.end_mono_ns = all.end_mono_ns.max(after.end_mono_ns);
     all.counts.add(&after.counts);
-    for (class, count) in &after.failures {
-        let sum = all.failures.entry(*class).or_default();
-        *sum = sum.saturating_add(*count);
-    }
-    for (status, count) in &after.statuses {
-        let sum = all.statuses.entry(*status).or_default();
-        *sum = sum.saturating_add(*count);
-    }
+    add(&mut all.failures, &after.failures);
+    add(&mut all.statuses, &after.statuses);
     all.told.merge(&after.told);
     all.received_bytes = all.received_bytes.saturating_add(after.received_bytes);
     all.connections_opened = all.connections_opened.saturating_add(after.connections_opened);
-    let seconds = all.end_mono_ns.seconds_since(all.begin_mono_ns);
-    let per_second = |count: u64| ratio(count as f64, seconds);
-    all.offered_hz = all.offered_hz.and_then(|_| per_second(all.counts.scheduled));
-    all.goodput_hz = per_second(all.counts.ok).unwrap_or(0.0);
-    all.achieved_hz = per_second(all.counts.ok.saturating_add(all.counts.failed)).unwrap_or(0.0);
+    let is_open = all.offered_hz.is_some();
+    set_rates(&mut all, is_open);
     all
 }
 

@@ -106,7 +106,7 @@ impl<'a> Examined<'a> {
     }
 
     /// A trial as findings look at it: with its warm-up, if it was stopped in it.
-    pub(crate) fn evidence(&self, index: usize) -> TrialView<'a> {
+    pub(crate) fn diagnosed(&self, index: usize) -> TrialView<'a> {
         let view = self.views[index];
         match self.early.get(&view.begin.trial) {
             Some(EarlyStop { end, intervals }) => TrialView { end, intervals, ..view },

@@ -7,7 +7,7 @@
 use crate::capacity::objective_text;
 use crate::format::{duration, percent};
 use crate::readings::ratio;
-use crate::view::TrialView;
+use crate::view::{TrialView, set_rates};
 use sysdyno_record::load::{Counts, Interval, LatencyWindow, TrialEnd};
 use sysdyno_record::plan::{LoadPlan, Objective, PhaseEnd};
 use sysdyno_record::ramp::{RampBreak, RampOf, RampResult};
@@ -185,14 +185,10 @@ pub(crate) fn after_break<'a>(view: &TrialView<'a>, ramp: &RampResult) -> Option
     }
     let mut end = view.end.clone();
     let summary = &mut end.summary.measured;
-    let seconds = summary.end_mono_ns.seconds_since(broke.mono_ns);
     summary.begin_mono_ns = broke.mono_ns;
     summary.counts = Counts::default();
     measured.iter().for_each(|interval| summary.counts.add(&interval.counts));
-    let per_second = |count: u64| ratio(count as f64, seconds);
-    summary.offered_hz = per_second(summary.counts.scheduled).filter(|_| view.is_open());
-    summary.goodput_hz = per_second(summary.counts.ok).unwrap_or(0.0);
-    summary.achieved_hz = per_second(summary.counts.ok + summary.counts.failed).unwrap_or(0.0);
+    set_rates(summary, view.is_open());
     Some((end, after))
 }
 

@@ -39,6 +39,15 @@ pub struct TrialView<'a> {
     pub probe: &'a [ProbeReply],
 }
 
+/// Computes the rates of a phase anew, from its counts and its length; 0 if no time passed.
+pub(crate) fn set_rates(phase: &mut PhaseSummary, is_open: bool) {
+    let seconds = phase.end_mono_ns.seconds_since(phase.begin_mono_ns);
+    let per_second = |count: u64| ratio(count as f64, seconds);
+    phase.offered_hz = per_second(phase.counts.scheduled).filter(|_| is_open);
+    phase.goodput_hz = per_second(phase.counts.ok).unwrap_or(0.0);
+    phase.achieved_hz = per_second(phase.counts.ok.saturating_add(phase.counts.failed)).unwrap_or(0.0);
+}
+
 impl<'a> TrialView<'a> {
     /// The load that was planned.
     pub fn plan(&self) -> &'a LoadPlan {

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use sysdyno_record::load::{Counts, LatencySummary, TrialEnd};
+use sysdyno_record::load::{LatencySummary, TrialEnd};
 use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbeReply};
 use sysdyno_record::series::{Column, ReadingKind, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
@@ -136,6 +136,7 @@ prop_compose! {
         instants in proptest::collection::vec(instant(), 4),
         p50_ns in count(),
         replies in proptest::collection::vec(reply(), 0..60),
+        is_stopped in any::<bool>(),
     ) -> Specimen {
         let specimen = if is_open { Specimen::open(100.0, 10.0) } else { Specimen::closed(4, 100.0, 10.0) };
         let specimen = specimen.probed(ProbeKind::Http, &[]);
@@ -155,6 +156,11 @@ prop_compose! {
                 gaps_ns: vec![failed; 200],
             }];
             (summary.measured.begin_mono_ns, summary.measured.end_mono_ns) = (MonoNs(instants[0]), MonoNs(instants[1]));
+            if is_stopped {
+                let warmup = PhaseSummary { kind: PhaseKind::Warmup, counts: total, ..summary.measured.clone() };
+                summary.phases.insert(0, warmup);
+                specimen.end.ending = TrialEnding::HardStop("x".into());
+            }
             (specimen.begin.begin_mono_ns, specimen.end.end_mono_ns) = (MonoNs(instants[2]), MonoNs(instants[3]));
             specimen.probe = replies.clone();
             for phase in &mut specimen.begin.plan.phases {

@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 use sysdyno_record::analysis::*;
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{FailureClass, LatencyKind, LatencySet, TrialEnding, TrialPurpose};
-use sysdyno_record::plan::{Plan, RunPlan, SearchMethod};
+use sysdyno_record::load::{
+    Counts, FailureClass, LatencyKind, LatencySet, PhaseSummary, TrialEnding, TrialPurpose,
+};
+use sysdyno_record::plan::{PhaseKind, Plan, RunPlan, SearchMethod};
 use sysdyno_record::series::Series;
 use sysdyno_record::store::Trial;
 use sysdyno_record::view::RunView;
@@ -350,4 +352,25 @@ fn the_summary_of_a_kind_that_was_not_measured_has_count_zero() {
     assert_eq!((analysis.response_time_ns.count, analysis.connect_time_ns.count), (0, 0));
     assert_eq!(analysis.service_time_ns.count, 10_000);
     assert!(LatencySet::default().get(LatencyKind::Connect).is_empty());
+}
+
+#[test]
+fn what_stopped_a_load_in_its_warm_up_is_named_with_what_failed_there() {
+    let status = FailureClass::Status;
+    let analysis = analyze_load(Specimen::open(1.0, 10.0).fail(status, 10).edit(|case| {
+        case.end.ending = TrialEnding::HardStop("80% of the last 200 requests failed".into());
+        let summary = &mut case.end.summary;
+        summary.measured.statuses = [(429, 10)].into();
+        summary.phases[0] = PhaseSummary {
+            kind: PhaseKind::Warmup,
+            begin_mono_ns: at(BEGIN),
+            end_mono_ns: at(BEGIN + WARMUP),
+            counts: Counts { scheduled: 200, sent: 200, ok: 40, failed: 160, ..Counts::default() },
+            failures: [(status, 160)].into(),
+            statuses: [(200, 40), (429, 160)].into(),
+            ..PhaseSummary::default()
+        };
+    }));
+    let found = analysis.findings.iter().find(|finding| finding.id == "A11").expect("a finding");
+    assert!(found.title.contains("170 requests got status 429"), "{}", found.title);
 }

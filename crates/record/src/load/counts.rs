@@ -30,16 +30,17 @@ impl Counts {
             && self.sent == self.ok + self.failed + self.timed_out + self.in_flight
     }
 
-    /// Adds the counts of another thread, interval or phase.
+    /// Adds the counts of another thread, interval or phase; those of a record may be of any size.
     pub fn add(&mut self, other: &Counts) {
-        self.scheduled += other.scheduled;
-        self.sent += other.sent;
-        self.written += other.written;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.timed_out += other.timed_out;
-        self.in_flight += other.in_flight;
-        self.unsent += other.unsent;
+        let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
+        add(&mut self.scheduled, other.scheduled);
+        add(&mut self.sent, other.sent);
+        add(&mut self.written, other.written);
+        add(&mut self.ok, other.ok);
+        add(&mut self.failed, other.failed);
+        add(&mut self.timed_out, other.timed_out);
+        add(&mut self.in_flight, other.in_flight);
+        add(&mut self.unsent, other.unsent);
     }
 
     /// Share of the sent requests that failed or timed out; 0 if none was sent.
