@@ -136,7 +136,7 @@ fn advice(screen: &mut Screen, prediction: &LinkPrediction) {
     }
     if let Some(chance) = chance {
         let text = format!(
-            "{} random peers all land on the same of {} links {} of the time; on average, the busiest link carries {}",
+            "{} random peers all land on the same one of {} links {} of the time; on average, the busiest link carries {}",
             chance.peers_count,
             chance.links_count,
             number::percent(chance.one_link_ratio),

@@ -25,7 +25,7 @@ fn a_switch_is_computed_from_what_is_typed() {
         "predicted 100%",
         "Uneven",
         "whose last byte is 11",
-        "the same of 2 links 50.0% of the time",
+        "the same one of 2 links 50.0% of the time",
     ] {
         assert!(text.contains(part), "'{part}' is missing: {outcome}");
     }
