@@ -352,7 +352,7 @@ fn hosts_that_were_named_are_told_apart_and_a_lost_one_says_why() {
         WatchScreen { host: Some("web1"), lost: Some("cannot hear from host 'web1'"), ..view(&samples) };
     let head = &screen(&lost, &style(100, 24))[0];
     assert!(head.contains("sysdyno watch web1") && head.contains("cannot hear from host 'web1'"), "{head}");
-    let two = WatchScreen { hosts_count: 2, lost: None, ..lost };
+    let two = WatchScreen { host: Some("netns:web-server-1"), hosts_count: 2, lost: None, ..lost };
     assert!(screen(&two, &style(80, 24))[0].contains("? keys  Tab: 2 hosts"));
     let none = WatchScreen { samples: &[], ..lost };
     assert!(screen(&none, &style(100, 24))[0].contains("cannot hear from"));

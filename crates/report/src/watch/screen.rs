@@ -115,7 +115,6 @@ fn head(view: &WatchScreen<'_>, sample: &WatchedSample) -> Pieces {
     pieces.add(Tone::Strong, format!("sysdyno watch{}", host.unwrap_or_default()));
     let clock = format!("  {:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60);
     pieces.add(Tone::Plain, clock);
-    pieces.add(Tone::Quiet, format!("  every {} s", number::significant(sample.frame.seconds, 2)));
     let last = view.samples.last().map_or(sample.frame.mono_ns, |last| last.frame.mono_ns);
     let back = number::clock(Duration::from_nanos(last.since(sample.frame.mono_ns)));
     match (view.lost, view.is_held) {
@@ -128,6 +127,7 @@ fn head(view: &WatchScreen<'_>, sample: &WatchedSample) -> Pieces {
         pieces.add(Tone::Quiet, format!("  Tab: {} hosts", view.hosts_count));
     }
     // Last, because a narrow terminal cuts it off.
+    pieces.add(Tone::Quiet, format!("  every {} s", number::significant(sample.frame.seconds, 2)));
     if let Some(us) = sample.frame.sampler_us {
         pieces.add(Tone::Quiet, format!("  sampler {}% of a CPU", number::significant(us / 1e4, 2)));
     }
