@@ -1,4 +1,4 @@
-// Reads what is embedded in the page, a run, a comparison, a tryout, a profile, or a page of `sysdyno serve`, and draws it in place
+// Reads what is embedded in the page, a run, a comparison, a tryout, a squeeze, a profile, or a page of `sysdyno serve`, and draws it in place
 // of the plain text.
 
 import { render } from "preact";
@@ -7,6 +7,7 @@ import { Run } from "./record/decode.ts";
 import { Tryout, TRY_SCHEMA, type TryPayload } from "./record/tryout.ts";
 import { PROFILE_SCHEMA, type ProfilePayload } from "./record/profile.ts";
 import type { LivePage, Notice, RunsPage } from "./record/served.ts";
+import { SQUEEZE_SCHEMA, type SqueezePayload } from "./record/squeeze.ts";
 import { parseRecord } from "./record/text.ts";
 import type { Payload } from "./record/types.ts";
 import { followReader } from "./state/folds.ts";
@@ -15,10 +16,11 @@ import { ProfileReport } from "./view/profile/ProfileReport.tsx";
 import { Home } from "./view/serve/Home.tsx";
 import { Live } from "./view/serve/Live.tsx";
 import { NoticeView } from "./view/serve/NoticeView.tsx";
+import { SqueezeReport } from "./view/squeeze/SqueezeReport.tsx";
 import { TryReport } from "./view/tryout/TryReport.tsx";
 import { Report } from "./view/Report.tsx";
 
-type Document = Payload | Compared | TryPayload | ProfilePayload | RunsPage | LivePage | Notice;
+type Document = Payload | Compared | TryPayload | SqueezePayload | ProfilePayload | RunsPage | LivePage | Notice;
 
 function viewOf(payload: Document) {
   switch (payload.schema) {
@@ -32,6 +34,8 @@ function viewOf(payload: Document) {
       return <Comparison compared={payload} />;
     case TRY_SCHEMA:
       return <TryReport tryout={new Tryout(payload)} />;
+    case SQUEEZE_SCHEMA:
+      return <SqueezeReport payload={payload} />;
     case PROFILE_SCHEMA:
       return <ProfileReport payload={payload} />;
     default:

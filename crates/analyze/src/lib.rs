@@ -36,6 +36,7 @@ pub mod readings;
 mod run_verdict;
 pub mod search;
 mod session;
+pub mod squeeze;
 pub mod threshold;
 pub mod tryout;
 pub mod verdict;

@@ -1,7 +1,7 @@
 //! From options and files to a checked plan: loads, searches for the capacity, trials of changes, experiments, and work.
 //!
 //! Promise: this crate does no input or output beyond reading the given files and looking up the server's name, and it never
-//! leaves a plan half-checked. User input is a draft ([`LoadDraft`], [`SearchDraft`], [`TryDraft`], [`ExperimentDraft`],
+//! leaves a plan half-checked. User input is a draft ([`LoadDraft`], [`SearchDraft`], [`TryDraft`], [`SqueezeDraft`], [`ExperimentDraft`],
 //! [`WorkDraft`], [`ProbeDraft`]); its `finish` fills in every default, makes every check in one order, and returns the plan
 //! with notes for the user. There is no other way to make a plan.
 //!
@@ -24,6 +24,7 @@ mod request;
 mod search;
 mod session;
 mod spread;
+mod squeeze;
 #[cfg(test)]
 mod testing;
 mod tryout;
@@ -40,5 +41,6 @@ pub use load::LoadDraft;
 pub use probe::ProbeDraft;
 pub use request::SAMPLING_HZ;
 pub use search::{SearchDraft, SearchUse};
+pub use squeeze::SqueezeDraft;
 pub use tryout::TryDraft;
 pub use work::WorkDraft;

@@ -46,6 +46,7 @@ pub mod series;
 pub mod service;
 pub mod session;
 pub mod spread;
+pub mod squeeze;
 pub mod store;
 pub mod tryout;
 pub mod units;

@@ -24,10 +24,12 @@ pub mod probe;
 pub mod profile;
 pub mod progress;
 mod protobuf;
+pub mod squeeze;
 pub mod terminal;
 pub mod tryout;
 pub mod watch;
 pub mod work;
 
 pub use input::ReportInput;
+pub use squeeze::SqueezeInput;
 pub use tryout::TryInput;

@@ -79,6 +79,7 @@ impl Server {
             values: BTreeMap::from([(metric, value), (Metric::Errors, 0.0)]),
             environment: Environment { invalid, ..Environment::default() },
             read_back: Vec::new(),
+            bites: Vec::new(),
             failure: None,
         }
     }
@@ -92,6 +93,7 @@ pub(super) fn plan(seed: u64, changes: usize) -> TryPlan {
     TryPlan {
         workload: TryWorkload::Commands,
         variants: if changes.is_empty() { vec![same("A"), same("B")] } else { variants_of(&changes) },
+        contrasts: Vec::new(),
         metric: Metric::Cpu,
         effect_ratio: 0.03,
         guardrails: vec![GuardrailPlan { metric: Metric::Errors, margin: 0.0005 }],

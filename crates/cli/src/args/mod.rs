@@ -18,6 +18,7 @@ mod record;
 mod runs;
 mod selftest;
 mod serve;
+mod squeeze;
 mod tryout;
 mod tune;
 mod watch;
@@ -40,6 +41,7 @@ pub use record::RecordOptions;
 pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
 pub use serve::ServeArgs;
+pub use squeeze::SqueezeArgs;
 pub use tryout::TryArgs;
 pub use tune::{TuneArgs, TuneCommand};
 pub use watch::{WatchArgs, WatchColumnOptions};
@@ -102,6 +104,8 @@ pub enum Command {
     Load(Box<LoadArgs>),
     /// Try a reversible change on a live server and tell whether it helped
     Try(Box<TryArgs>),
+    /// Take a little of each resource away and tell which ones the throughput of a server depends on
+    Squeeze(Box<SqueezeArgs>),
     /// Measure every combination of several factors, in blocks, and tell which ones differ
     Experiment(ExperimentArgs),
     /// Change kernel and service settings, with a guaranteed way back
@@ -148,6 +152,13 @@ pub enum Command {
     /// Serve requests to read this host (started by `--server`)
     #[command(hide = true)]
     Agent(AgentArgs),
+    /// Burn CPU time by the orders on stdin, until it closes (started by `squeeze`)
+    #[command(hide = true)]
+    Burn {
+        /// Do it in this process
+        #[arg(long)]
+        detached: bool,
+    },
     /// Serve the built-in target until stdin closes
     #[command(hide = true)]
     Target(TargetArgs),

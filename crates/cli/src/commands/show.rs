@@ -1,7 +1,7 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
 use super::record::{is_living, print};
-use super::{tryout, work};
+use super::{squeeze, tryout, work};
 use crate::args::{OutputForm, RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
@@ -33,6 +33,10 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         work::print(&run, plan, args.output.form(), ui)?;
         return Ok(work::exit_of(&run, plan));
     }
+    if let Some(conclusion) = squeeze::conclusion_of(&run) {
+        squeeze::print(&run, &conclusion, args.output.json, ui);
+        return Ok(squeeze::exit_of(&conclusion));
+    }
     if let Some(conclusion) = tryout::conclusion_of(&run) {
         tryout::print(&run, &conclusion, args.output.json, ui);
         return Ok(tryout::exit_of(&conclusion, &[]));
@@ -63,6 +67,9 @@ pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// The page of a run.
 pub(super) fn page_of(run: &Run) -> String {
+    if let Some(conclusion) = squeeze::conclusion_of(run) {
+        return squeeze::page(run, &conclusion);
+    }
     match (&run.plan, tryout::conclusion_of(run)) {
         (Some(Plan::Work(plan)), _) => work::report(run, plan),
         (_, Some(conclusion)) => tryout::page(run, &conclusion),

@@ -185,6 +185,10 @@ impl Watcher for Console {
         }
     }
 
+    fn planned(&mut self, plan: &TryPlan) {
+        self.tryout = Some(plan.clone());
+    }
+
     fn settled(&mut self, settled: &Settled) {
         let Some(plan) = &self.tryout else { return };
         let forecast = forecast(plan, settled.trial, SpanNs(0));

@@ -17,7 +17,9 @@ pub use listeners::{Listener, find_all_listeners, find_listeners};
 pub use processes::{
     allowed_cpus, describe_process, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };
-pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
+pub use table::{
+    HostProcess, boot_id, descendants, host_process, host_processes, loop_file, network_namespace,
+};
 pub use unit::{cgroup_processes, cgroup_root, own_cgroup};
 
 pub(crate) use connected::ServedAddress;

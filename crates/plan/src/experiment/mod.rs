@@ -179,7 +179,7 @@ pub fn resolve_again(plan: &mut ExperimentPlan) -> anyhow::Result<()> {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
             Plan::Work(_) => continue,
-            Plan::Try(_) => bail!("cannot continue: a variant is an experiment"),
+            Plan::Try(_) | Plan::Squeeze(_) => bail!("cannot continue: a variant is an experiment"),
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
         values::add(load)?;

@@ -8,6 +8,7 @@ use super::origin::OriginOptions;
 use super::probe::ProbeOptions;
 use super::search::CapacityOptions;
 use super::servers::{ServerOptions, SshOptions};
+use super::squeeze::SqueezeOptions;
 use super::target::TargetOptions;
 use super::tryout::TryOptions;
 use super::wire::WireOptions;
@@ -66,6 +67,7 @@ combine! {
     TryOptions {
         metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
     }
+    SqueezeOptions { depth, only, budget, pairs, window, warmup, connections, noisy }
     LoadOptions { connections, duration, requests, rate, steps, ramp, objective, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
     ServerOptions { server, server_sudo, load_from, ssh }

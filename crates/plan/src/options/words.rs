@@ -10,6 +10,7 @@ use sysdyno_record::manifest::RunKind;
 use sysdyno_record::origin::ProxyProtocol;
 use sysdyno_record::plan::{Arrival, IoChoice, SpinChoice, StampChoice};
 use sysdyno_record::probe::ProbeKind;
+use sysdyno_record::squeeze::ResourceKind;
 use sysdyno_record::tryout::Metric;
 use sysdyno_record::wire::{MemcachedDialect, TlsVersion};
 use sysdyno_record::work::CacheChoice;
@@ -99,11 +100,16 @@ words! {
         V1 "v1" "Version 1: one line of text";
         V2 "v2" "Version 2: binary";
     }
+    ResourceKind {
+        Cpu "cpu" "CPU of each tier of the server";
+        HostCpu "host-cpu" "All CPUs that the server may use, at once";
+    }
     RunKind {
         Run "run" "Capacity searches";
         Load "load" "Loads";
         Demo "demo" "Demos";
         Try "try" "Experiments";
+        Squeeze "squeeze" "Squeezes";
     }
     SpinChoice {
         Auto "auto" "If the server runs on other CPUs";

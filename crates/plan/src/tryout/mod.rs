@@ -86,6 +86,7 @@ fn plan(
     let options = &sides.options;
     Ok(TryPlan {
         variants: sides.variants,
+        contrasts: Vec::new(),
         metric,
         effect_ratio: options.effect.map_or_else(|| metric.default_margin(), |effect| effect.0),
         guardrails: default_guardrails(metric, rate),

@@ -17,6 +17,7 @@ pub use request::{ExpectedHeader, HeaderField, RequestSpec, Validators};
 pub use run::{RunPlan, SearchMethod, SearchPlan};
 pub use target::{Endpoint, Target};
 
+use crate::squeeze::SqueezePlan;
 use crate::tryout::TryPlan;
 use crate::work::WorkPlan;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,8 @@ pub enum Plan {
     /// `sysdyno try`: one thing against another.
     #[serde(rename = "experiment")]
     Try(Box<TryPlan>),
+    /// `sysdyno squeeze`: how much each resource matters.
+    Squeeze(Box<SqueezePlan>),
     /// `sysdyno load --command` and `--files`: work on this host.
     Work(WorkPlan),
 }
@@ -43,6 +46,7 @@ impl Plan {
             Plan::Run(run) => Some(&run.load),
             Plan::Load(load) => Some(load),
             Plan::Try(tryout) => tryout.load(),
+            Plan::Squeeze(squeeze) => squeeze.tryout.load(),
             Plan::Work(_) => None,
         }
     }
@@ -52,7 +56,7 @@ impl Plan {
         match self {
             Plan::Run(run) => &run.fail_if,
             Plan::Load(load) => &load.fail_if,
-            Plan::Try(_) | Plan::Work(_) => &[],
+            Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) => &[],
         }
     }
 }

@@ -101,6 +101,7 @@ const PROBE: &str = "probe.jsonl";
 const ANALYSIS: &str = "analysis.json";
 const TRY_LINES: &str = "experiment.jsonl";
 const CONCLUSION: &str = "experiment.json";
+const SQUEEZED: &str = "squeeze.json";
 const OPERATIONS: &str = "operations.jsonl";
 const WORK: &str = "work.json";
 const REPORT: &str = "report.html";

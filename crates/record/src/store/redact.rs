@@ -5,6 +5,7 @@
 
 use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
+use crate::squeeze::SqueezePlan;
 use crate::tryout::{Action, TryPlan, TryWorkload};
 
 /// Replaces a secret.
@@ -44,6 +45,10 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
         Plan::Load(load) => Plan::Load(redacted_load(load)),
         Plan::Work(work) => Plan::Work(work.clone()),
         Plan::Try(tryout) => Plan::Try(Box::new(redacted_tryout(tryout))),
+        Plan::Squeeze(squeeze) => Plan::Squeeze(Box::new(SqueezePlan {
+            tryout: redacted_tryout(&squeeze.tryout),
+            ..(**squeeze).clone()
+        })),
     }
 }
 
@@ -58,7 +63,7 @@ fn redacted_tryout(plan: &TryPlan) -> TryPlan {
         match &mut variant.action {
             Action::Target(target) => target.url = redacted_url(&target.url),
             Action::Command(command) | Action::Prepare(command) => redact_command(command),
-            Action::AsItIs | Action::Settings(_) => {}
+            Action::AsItIs | Action::Settings(_) | Action::Squeeze(_) => {}
         }
     }
     plan

@@ -31,6 +31,7 @@ fn plan() -> TryPlan {
             variant("A", command(&["curl", "-H", "Authorization: secret", "x"])),
             variant("B", command(&["true"])),
         ],
+        contrasts: Vec::new(),
         metric: Metric::Time,
         effect_ratio: 0.03,
         guardrails: vec![GuardrailPlan { metric: Metric::Errors, margin: 0.0005 }],
@@ -61,6 +62,7 @@ fn trial(number: u32) -> TryLine {
         values: BTreeMap::from([(Metric::Time, 1.5), (Metric::Errors, 0.0)]),
         environment: Environment::default(),
         read_back: Vec::new(),
+        bites: Vec::new(),
         failure: None,
     }))
 }

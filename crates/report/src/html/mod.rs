@@ -10,9 +10,11 @@
 mod encode;
 mod heat;
 mod payload;
+mod squeeze;
 mod tryout;
 
 use crate::input::ReportInput;
+use crate::squeeze::SqueezeInput;
 use crate::terminal::{self, Style};
 use crate::tryout::{TryInput, action_text, word_badge};
 use serde::Serialize;
@@ -49,6 +51,16 @@ pub fn render_tryout(input: &TryInput<'_>) -> String {
     let about = input.variants().map_or_else(String::new, |[_, b]| action_text(&b.action));
     let title = format!("{} – {about}", word_badge(input.conclusion.verdict.word));
     let data = serde_json::to_string(&tryout::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// The report of a squeeze: a complete HTML document.
+pub fn render_squeeze(input: &SqueezeInput<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let screen = terminal::render_squeeze(input, &style);
+    let title = format!("Squeeze – {}", input.url());
+    let data =
+        serde_json::to_string(&squeeze::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
 }
 

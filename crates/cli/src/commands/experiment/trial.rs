@@ -137,7 +137,7 @@ fn profile_of(plan: &Plan, hosts: &ServerOptions) -> anyhow::Result<Option<Profi
     match plan {
         Plan::Load(load) => load_profile(load, hosts).map(Some),
         Plan::Run(_) => profile_request(hosts).map(Some),
-        Plan::Try(_) | Plan::Work(_) => Ok(None),
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) => Ok(None),
     }
 }
 
@@ -152,6 +152,6 @@ fn carry_out(
         Plan::Load(load) => {
             execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, profile, hosts, journal)
         }
-        Plan::Try(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
     }
 }
