@@ -211,7 +211,7 @@ fn input<'a>(plan: &'a Plan, trials: &'a [Trial], specimen: &'a Specimen, series
 static EMPTY: std::sync::OnceLock<BTreeMap<u32, LatencySet>> = std::sync::OnceLock::new();
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_spoilt_load_is_analysed_without_a_panic(specimen in spoilt(), series in series()) {
