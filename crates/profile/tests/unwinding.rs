@@ -92,6 +92,38 @@ fn functions_without_frame_pointers_have_their_callers_in_order() {
     }
 }
 
+/// Programs whose own functions have tables for debuggers only, and what is left without those.
+#[test]
+fn functions_without_tables_for_exceptions_have_their_callers_by_those_for_debuggers() {
+    if !can_profile("functions_without_tables_for_exceptions_have_their_callers_by_those_for_debuggers") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let without = "-fno-asynchronous-unwind-tables";
+    for (name, options, has_tables) in [
+        ("debug-pie", &["-pie", "-fPIE", "-g"][..], true),
+        ("debug-fixed", &["-no-pie", "-g"], true),
+        ("debug-static", &["-static", "-g"], true),
+        ("none", &["-pie", "-fPIE"], false),
+    ] {
+        let program = compiled(folder.path(), name, &[&[without][..], options].concat());
+        let bytes = std::fs::read(&program).expect("is there");
+        let name_of_section = b"\0.debug_frame\0";
+        let has_section = bytes.windows(name_of_section.len()).any(|window| window == name_of_section);
+        assert_eq!(has_section, has_tables, "{name}");
+        let profile = profile(&Victim::start(&program), 499);
+        let in_order = ratio_with(&profile, &["main", "outer_work", "middle_work", "innermost_work"]);
+        let sorting = ratio_with(&profile, &["main", "innermost_work", "compare_numbers"]);
+        if has_tables {
+            assert!(in_order > 0.9, "{name}: {in_order} in order; {:?}", profile.stacks);
+            assert!(sorting > 0.05, "{name}: {sorting} through the C library; {:?}", profile.frames);
+            assert!(cut_ratio(&profile) < 0.05, "{name}: {:?}", profile.counts);
+        } else {
+            assert!(in_order < 0.1, "{name}: {in_order} in order; {:?}", profile.stacks);
+        }
+    }
+}
+
 #[test]
 fn a_program_without_symbols_and_with_its_file_gone_has_whole_stacks() {
     if !can_profile("a_program_without_symbols_and_with_its_file_gone_has_whole_stacks") {

@@ -1,8 +1,8 @@
 //! Unwinds a program's stack from its registers and a copy of the top of the stack, for stacks whose frame pointers do not
 //! lead to the beginning.
 //!
-//! Compilers for Linux record how to return from every function ([`table`]), because exceptions need it, but hardly any
-//! distribution keeps frame pointers. Rules are kept by file and not by process: a library is looked up once, however many
+//! Compilers for Linux record how to return from every function ([`table`]), because exceptions or debuggers need it, but hardly
+//! any distribution keeps frame pointers. Rules are kept by file and not by process: a library is looked up once, however many
 //! processes have mapped it.
 //!
 //! **The copy is secret**: it contains whatever the program had on its stack, keys and passwords included. It is unwound
