@@ -28,9 +28,16 @@ pub fn summarize(profile: &Profile) -> ProfileSummary {
         mean_count: value_ns as f64 / profile.duration_ns().max(1) as f64,
         resolved_ratio: ratio(counts.resolved_frames_count, counts.frames_count),
         cut_ratio: ratio(counts.cut_stacks_count, counts.user_stacks_count),
+        kernel_unseen_ratio: kernel_unseen_ratio(profile, value_ns),
         kinds: kinds(profile, value_ns),
         programs: programs(profile, value_ns),
     }
+}
+
+/// What the samples do not account for of the time that the kernel counted, at least nothing: they are a random part of it.
+fn kernel_unseen_ratio(profile: &Profile, value_ns: u64) -> Option<f64> {
+    let cpu_ns = profile.kernel_unseen?.processes_cpu_ns.filter(|cpu_ns| *cpu_ns > 0)?;
+    Some(cpu_ns.saturating_sub(value_ns) as f64 / cpu_ns as f64)
 }
 
 /// The functions of all programs together, those with the largest share of their own first.
@@ -130,7 +137,7 @@ fn unnamed_objects(profile: &Profile, stacks: &[&ProfileStack]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sysdyno_record::profile::{ProfileCost, ProfileCounts, ProfileKind, ProfiledProcess};
+    use sysdyno_record::profile::{KernelUnseen, ProfileCost, ProfileCounts, ProfileKind, ProfiledProcess};
     use sysdyno_record::units::MonoNs;
 
     fn frame(name: &str, kind: FrameKind) -> ProfileFrame {
@@ -153,6 +160,8 @@ mod tests {
             end_mono_ns: MonoNs(1_000_000_000),
             rate_hz: Some(100),
             cpus_count: 2,
+            kernel_unseen: None,
+            unseen_pids: vec![],
             counts: ProfileCounts {
                 samples_count: 100,
                 frames_count: 250,
@@ -209,6 +218,18 @@ mod tests {
         assert_eq!(of(FrameKind::Kernel), Some(0.3));
         assert_eq!(of(FrameKind::SoftIrq), Some(0.1));
         assert_eq!(of(FrameKind::Irq), Some(0.0));
+    }
+
+    #[test]
+    fn what_the_kernel_took_unseen_is_what_no_sample_stands_for() {
+        let ratio = |processes_cpu_ns| {
+            let kernel_unseen = Some(KernelUnseen { perf_event_paranoid: Some(2), processes_cpu_ns });
+            summarize(&Profile { kernel_unseen, ..profile() }).kernel_unseen_ratio
+        };
+        assert_eq!(ratio(Some(1_600_000_000)), Some(0.375));
+        assert_eq!(ratio(Some(900_000_000)), Some(0.0));
+        assert_eq!((ratio(Some(0)), ratio(None)), (None, None));
+        assert_eq!(summarize(&profile()).kernel_unseen_ratio, None);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 #![deny(unsafe_code)]
 
 mod chain;
+mod cpus;
 mod error;
 mod event;
 mod frames;

@@ -5,7 +5,7 @@
 
 use crate::ProfileError;
 use crate::chain::CallChain;
-use crate::event::{self, CpuEvent};
+use crate::event::{self, Events};
 use crate::naming;
 use crate::processes::{Processes, ProfileScope};
 use crate::registers::UserState;
@@ -14,7 +14,7 @@ use crate::unwind::Unwinder;
 use crate::waits::Waits;
 use crate::wire::{self, PerfRecord, PerfWhat};
 use std::time::Duration;
-use sysdyno_record::profile::{Profile, ProfileCost, ProfileCounts, ProfileKind};
+use sysdyno_record::profile::{KernelUnseen, Profile, ProfileCost, ProfileCounts, ProfileKind};
 use sysdyno_record::units::MonoNs;
 
 /// What is to be recorded.
@@ -36,7 +36,7 @@ const ROUNDS_GONE: u32 = 2;
 /// A recording that runs.
 pub struct Recording {
     plan: ProfilePlan,
-    events: Vec<CpuEvent>,
+    events: Events,
     begin: MonoNs,
     processes: Processes,
     stacks: Stacks,
@@ -66,9 +66,8 @@ impl Recording {
         } else {
             ProfileScope::Processes(plan.tree_pids.iter().copied().collect())
         };
-        let open = |cpu| CpuEvent::open(plan.kind, plan.rate_hz, cpu);
-        let events = online_cpus()?.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        events.iter().try_for_each(CpuEvent::start)?;
+        let events = Events::open(&plan)?;
+        events.start()?;
         Ok(Recording {
             plan,
             events,
@@ -88,7 +87,7 @@ impl Recording {
 
     /// Waits at most this long for records, and adds up those that have come.
     pub fn read(&mut self, timeout: Duration) {
-        event::wait(&self.events, timeout);
+        self.events.wait(timeout);
         let until = self.newest;
         self.drain();
         let rest = self.pending.partition_point(|record| record.at <= until);
@@ -109,7 +108,7 @@ impl Recording {
 
     /// Stops at this instant, and keeps what was recorded until then.
     pub fn stop(mut self, now: MonoNs) -> Stopped {
-        self.events.iter().for_each(CpuEvent::stop);
+        self.events.stop();
         self.drain();
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().for_each(|record| self.take(record));
@@ -119,11 +118,8 @@ impl Recording {
 
     /// Reads all rings, and puts what they hold in the order of time.
     fn drain(&mut self) {
-        for event in &mut self.events {
-            self.bytes.clear();
-            event.drain(&mut self.bytes);
-            wire::parse(&self.bytes, &mut self.pending);
-        }
+        let pending = &mut self.pending;
+        self.events.drain(&mut self.bytes, |bytes| wire::parse(bytes, pending));
         // Stable: records of one CPU at one time stay in their order.
         self.pending.sort_by_key(|record| record.at);
         self.newest = self.pending.last().map_or(self.newest, |last| last.at.max(self.newest));
@@ -171,6 +167,15 @@ impl Recording {
     }
 }
 
+impl Recording {
+    fn kernel_unseen(&self) -> Option<KernelUnseen> {
+        (!self.events.sees_kernel).then(|| KernelUnseen {
+            perf_event_paranoid: event::paranoid(),
+            processes_cpu_ns: self.events.threads_cpu_ns(),
+        })
+    }
+}
+
 /// A recording that has ended, whose functions have no names yet.
 pub struct Stopped {
     recording: Recording,
@@ -190,6 +195,7 @@ impl Stopped {
             beyond_bound_count: recording.stacks.beyond_bound_count,
             ..ProfileCounts::default()
         };
+        let kernel_unseen = recording.kernel_unseen();
         let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind);
         Profile {
             host: None,
@@ -198,7 +204,9 @@ impl Stopped {
             begin_mono_ns: recording.begin,
             end_mono_ns: end,
             rate_hz: is_on_cpu.then_some(recording.plan.rate_hz),
-            cpus_count: recording.events.len() as u32,
+            cpus_count: recording.events.cpus_count(),
+            kernel_unseen,
+            unseen_pids: recording.events.denied_pids.iter().copied().collect(),
             counts: ProfileCounts {
                 frames_count: named.frames_count,
                 resolved_frames_count: named.resolved_frames_count,
@@ -212,33 +220,5 @@ impl Stopped {
             frames: named.frames,
             stacks: named.stacks,
         }
-    }
-}
-
-/// Source: `/sys/devices/system/cpu/online`, ranges as `0-3,8`.
-fn online_cpus() -> Result<Vec<u32>, ProfileError> {
-    let path = "/sys/devices/system/cpu/online";
-    let text =
-        std::fs::read_to_string(path).map_err(|source| ProfileError::Io { path: path.to_owned(), source })?;
-    Ok(parse_cpus(text.trim()))
-}
-
-fn parse_cpus(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse::<u32>().ok()?.min(65_535))
-    };
-    text.split(',').filter_map(range).flatten().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpus_are_read_from_ranges() {
-        assert_eq!(parse_cpus("0-2,5,7-8"), [0, 1, 2, 5, 7, 8]);
-        assert_eq!(parse_cpus("0"), [0]);
-        assert!(parse_cpus("x").is_empty());
     }
 }

@@ -62,6 +62,12 @@ pub struct Profile {
     pub rate_hz: Option<u32>,
     /// CPUs that were sampled.
     pub cpus_count: u32,
+    /// Why no function of the kernel is in it; `None`: the kernel was sampled, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_unseen: Option<KernelUnseen>,
+    /// Descendants of the processes that the user may not sample, as those of other users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen_pids: Vec<u32>,
     /// What was counted beside the stacks.
     pub counts: ProfileCounts,
     /// Responses to the load while sampling; `None`: without a load.
@@ -75,6 +81,15 @@ pub struct Profile {
     pub frames: Vec<ProfileFrame>,
     /// Stacks, each once per process.
     pub stacks: Vec<ProfileStack>,
+}
+
+/// A user who may not sample the kernel sees only programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelUnseen {
+    /// The setting that says so. Source: `kernel.perf_event_paranoid`. `None`: it cannot be read.
+    pub perf_event_paranoid: Option<i32>,
+    /// CPU time of the processes while sampling, that in the kernel included. Unit: nanoseconds. `None`: it was not counted.
+    pub processes_cpu_ns: Option<u64>,
 }
 
 /// What was counted while sampling.
@@ -182,6 +197,10 @@ pub struct ProfileSummary {
     pub resolved_ratio: Option<f64>,
     /// Of all samples with a user stack, those that end early; `None`: there are none.
     pub cut_ratio: Option<f64>,
+    /// Of the CPU time of the processes, the part in the kernel, where nothing was sampled; `None`: the kernel was sampled, or
+    /// their CPU time is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_unseen_ratio: Option<f64>,
     /// Share of each kind of the innermost frame, in the order of [`FrameKind::ALL`].
     pub kinds: Vec<KindShare>,
     /// Programs by their share, the largest first.

@@ -40,8 +40,8 @@ pub fn profile(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
         Some(place) => {
             let mut agent = reach_host(&place.0, &args.ssh, args.server_sudo, ui)?;
-            ui.note(&announced(&request));
-            let profile = agent.profile(request, &mut UntilInterrupted(&signals))?;
+            let note = announced(&request);
+            let profile = agent.profile(request, &mut UntilInterrupted { signals: &signals, ui, note })?;
             Profile { host: Some(place.0.name.clone()), ..profile }
         }
     };
@@ -94,15 +94,23 @@ fn request(args: &ProfileArgs) -> ProfileRequest {
 }
 
 /// The other side of a profile of another host.
-struct UntilInterrupted<'a>(&'a Signals);
+struct UntilInterrupted<'a> {
+    signals: &'a Signals,
+    ui: &'a Ui,
+    /// What is said once sampling has begun.
+    note: String,
+}
 
 impl AgentLink for UntilInterrupted<'_> {
-    fn notice(&mut self, _: Notice) -> Result<(), RunError> {
+    fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
+        if matches!(notice, Notice::Profiling) {
+            self.ui.note(&self.note);
+        }
         Ok(())
     }
 
     fn tick(&mut self) -> Proceed {
-        if self.0.is_interrupted() { Proceed::Stop } else { Proceed::Continue }
+        if self.signals.is_interrupted() { Proceed::Stop } else { Proceed::Continue }
     }
 }
 

@@ -24,6 +24,7 @@ mod origin;
 mod peers;
 mod probe;
 mod profile;
+mod profile_users;
 mod quota;
 mod readme;
 mod recorded;

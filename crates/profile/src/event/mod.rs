@@ -1,146 +1,207 @@
-//! The events requested from the kernel: one per CPU, for all processes, with its ring.
+//! The events requested from the kernel, and the ring of each CPU that they write to.
 //!
-//! On-CPU, `cpu-clock` interrupts each CPU at a fixed rate, also where a machine has no counters of its own, as most virtual ones
-//! have none; idle CPUs are left out. Off-CPU, `context-switches` occurs at each switch away from a thread, while its stack is still
-//! there, and a record says when the thread runs again. Both bring the records from which address spaces are known.
-//! All times are those of `CLOCK_MONOTONIC`, so that they fit those of the load.
+//! There are three ways to open them, and the first that this user may take is taken:
+//! 1. one event per CPU, for all processes: root, or `kernel.perf_event_paranoid` below 1;
+//! 2. one per thread of the processes and CPU, inherited by their children: users, of their own processes, up to 1;
+//! 3. the same without the kernel's code: up to 2, which is what kernels come with. There are no waits then, since a thread
+//!    leaves its CPU in the kernel.
+//!
+//! Source: perf_event_open(2); `kernel/events/core.c`, `perf_event_open` and `perf_mmap`.
 
-use crate::ProfileError;
-use crate::registers;
-use crate::sys::{self, PerfRing, bindings as abi};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+mod attributes;
+mod ring;
+mod threads;
+
+use crate::recording::ProfilePlan;
+use crate::sys::{self, EventSubject};
+use crate::{ProfileError, cpus};
+use attributes::EventSpec;
+use ring::{EventRing, OpenFailure, ThreadScope};
+use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use sysdyno_record::profile::ProfileKind;
+use threads::threads_of;
 
-/// Data of a ring. Unit: bytes. Switches of a CPU take up to some 50 MB a second, without a copy of any stack.
-const OFF_CPU_BYTES: usize = 1 << 23;
+/// Smallest ring that is tried where this user may lock little memory. Unit: bytes.
+const RING_MIN: usize = 1 << 17;
 
-/// What is copied of a program's stack at most, and what all copies of a CPU may take each second. Unit: bytes.
-const STACK_MAX: u32 = 16 << 10;
-const STACKS_SECOND_MAX: u32 = 16 << 20;
+/// How often the threads are listed again if new ones came while events were opened.
+const LISTINGS_MAX: usize = 5;
 
-/// A sample without its copy: 127 frames, registers, and header. Unit: bytes.
-const CHAIN_BYTES: u32 = 1_200;
-
-/// Smallest and largest ring of samples. Unit: bytes.
-const ON_CPU_MIN: usize = 1 << 19;
-const ON_CPU_MAX: usize = 1 << 24;
-
-/// An event of one CPU and its ring.
-pub(crate) struct CpuEvent {
-    cpu: u32,
-    name: &'static str,
-    fd: OwnedFd,
-    ring: PerfRing,
+/// The events of a recording.
+pub(crate) struct Events {
+    rings: Vec<EventRing>,
+    /// Whether the kernel is sampled, too.
+    pub(crate) sees_kernel: bool,
+    /// Processes of the trees that this user may not sample.
+    pub(crate) denied_pids: BTreeSet<u32>,
+    /// Whether they are of threads, and count no time of others.
+    is_of_threads: bool,
 }
 
-impl CpuEvent {
-    /// Opens the event of a kind, without starting it.
-    pub(crate) fn open(kind: ProfileKind, rate_hz: u32, cpu: u32) -> Result<CpuEvent, ProfileError> {
-        let (name, data_bytes) = match kind {
-            ProfileKind::OnCpu => ("cpu-clock", on_cpu_bytes(rate_hz)),
-            ProfileKind::OffCpu => ("context-switches", OFF_CPU_BYTES),
+/// Whom the events are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Cpus,
+    Threads,
+    ThreadsWithoutKernel,
+}
+
+impl Events {
+    /// Opens them without starting them.
+    pub(crate) fn open(plan: &ProfilePlan) -> Result<Events, ProfileError> {
+        let ways: &[Way] = match (plan.scope_pids.is_empty(), plan.kind) {
+            (true, _) => &[Way::Cpus],
+            (false, ProfileKind::OnCpu) => &[Way::Cpus, Way::Threads, Way::ThreadsWithoutKernel],
+            (false, ProfileKind::OffCpu) => &[Way::Cpus, Way::Threads],
         };
-        let fd =
-            sys::open_on_cpu(&attributes(kind, rate_hz), cpu).map_err(|source| refused(source, name, cpu))?;
-        let pages = (data_bytes / rustix::param::page_size()).max(1);
-        let ring = PerfRing::map(fd.as_fd(), pages).map_err(event_error("map", name, cpu))?;
-        Ok(CpuEvent { cpu, name, fd, ring })
+        let cpus = cpus::online()?;
+        let mut refused = None;
+        for way in ways {
+            match open_way(plan, *way, &cpus) {
+                Err(OpenFailure::Rights { pid, source }) => refused = Some((pid, source)),
+                result => return result.map_err(|failure| error(failure, plan)),
+            }
+        }
+        let (pid, source) = refused.unwrap_or((None, io::ErrorKind::PermissionDenied.into()));
+        Err(refusal(plan, pid, source))
     }
 
-    /// Starts it.
+    /// Starts them.
     pub(crate) fn start(&self) -> Result<(), ProfileError> {
-        sys::enable(self.fd.as_fd()).map_err(event_error("start", self.name, self.cpu))
+        self.rings.iter().try_for_each(EventRing::start)
     }
 
-    /// Stops it; what it has written can still be read.
+    /// Stops them; what they have written can still be read.
     pub(crate) fn stop(&self) {
-        // It may be gone, with its CPU; then it writes no more.
-        let _ = sys::disable(self.fd.as_fd());
+        self.rings.iter().for_each(EventRing::stop);
     }
 
-    /// Appends what it has written.
-    pub(crate) fn drain(&mut self, bytes: &mut Vec<u8>) {
-        self.ring.drain(bytes);
+    /// Waits until a ring is half full, at most for this long.
+    pub(crate) fn wait(&mut self, timeout: Duration) {
+        ring::wait(&mut self.rings, timeout);
+    }
+
+    /// Hands what they have written to `take`, ring by ring.
+    pub(crate) fn drain(&mut self, bytes: &mut Vec<u8>, mut take: impl FnMut(&[u8])) {
+        for ring in &mut self.rings {
+            bytes.clear();
+            ring.drain(bytes);
+            take(bytes);
+        }
+    }
+
+    /// CPUs that are sampled.
+    pub(crate) fn cpus_count(&self) -> u32 {
+        self.rings.len() as u32
+    }
+
+    /// CPU time of the threads since the start, in programs and in the kernel. Unit: nanoseconds.
+    ///
+    /// `None`: they count that of all processes. Source: the count of `cpu-clock`, which is not limited to what is sampled.
+    pub(crate) fn threads_cpu_ns(&self) -> Option<u64> {
+        self.is_of_threads.then(|| self.rings.iter().map(EventRing::count).sum()).flatten()
     }
 }
 
-/// Waits until a ring is half full, at most for this long.
-pub(crate) fn wait(events: &[CpuEvent], timeout: Duration) {
-    let mut polled: Vec<PollFd<'_>> =
-        events.iter().map(|event| PollFd::new(&event.fd, PollFlags::IN)).collect();
-    let timeout = Timespec::try_from(timeout).ok();
-    // A signal ends the wait, and so does any error: whoever waits looks at the rings anyway.
-    let _ = poll(&mut polled, timeout.as_ref());
-}
-
-fn attributes(kind: ProfileKind, rate_hz: u32) -> abi::perf_event_attr {
-    let mut asked = abi::perf_event_attr {
-        type_: abi::PERF_TYPE_SOFTWARE,
-        clockid: libc::CLOCK_MONOTONIC,
-        sample_type: (abi::PERF_SAMPLE_TID | abi::PERF_SAMPLE_TIME | abi::PERF_SAMPLE_CALLCHAIN).into(),
-        ..abi::perf_event_attr::default()
+fn open_way(plan: &ProfilePlan, way: Way, cpus: &[u32]) -> Result<Events, OpenFailure> {
+    let spec = EventSpec {
+        kind: plan.kind,
+        rate_hz: plan.rate_hz,
+        sees_kernel: way != Way::ThreadsWithoutKernel,
+        is_inherited: way != Way::Cpus,
     };
-    asked.set_disabled(1);
-    asked.set_use_clockid(1);
-    asked.set_sample_id_all(1);
-    asked.set_mmap(1);
-    asked.set_mmap2(1);
-    asked.set_comm(1);
-    asked.set_comm_exec(1);
-    asked.set_task(1);
-    asked.set_watermark(1);
-    match kind {
-        ProfileKind::OnCpu => {
-            asked.config = abi::PERF_COUNT_SW_CPU_CLOCK.into();
-            asked.set_freq(1);
-            asked.__bindgen_anon_1.sample_freq = rate_hz.into();
-            asked.set_exclude_idle(1);
-            asked.__bindgen_anon_2.wakeup_watermark = (on_cpu_bytes(rate_hz) / 2) as u32;
-            asked.sample_type |= u64::from(abi::PERF_SAMPLE_REGS_USER | abi::PERF_SAMPLE_STACK_USER);
-            asked.sample_regs_user = registers::mask();
-            asked.sample_stack_user = stack_bytes(rate_hz);
-        }
-        ProfileKind::OffCpu => {
-            asked.config = abi::PERF_COUNT_SW_CONTEXT_SWITCHES.into();
-            asked.__bindgen_anon_1.sample_period = 1;
-            asked.set_context_switch(1);
-            asked.__bindgen_anon_2.wakeup_watermark = (OFF_CPU_BYTES / 2) as u32;
+    let mut ring_bytes = spec.ring_bytes();
+    loop {
+        let mut denied_pids = BTreeSet::new();
+        let rings = match way {
+            Way::Cpus => cpus.iter().map(|cpu| EventRing::of_cpu(&spec, *cpu, ring_bytes)).collect(),
+            Way::Threads | Way::ThreadsWithoutKernel => {
+                open_threads(plan, &spec, cpus, ring_bytes, &mut denied_pids)
+            }
+        };
+        match rings {
+            Err(OpenFailure::Memory(_)) if ring_bytes > RING_MIN => ring_bytes /= 2,
+            Ok(rings) => {
+                return Ok(Events {
+                    rings,
+                    sees_kernel: spec.sees_kernel,
+                    denied_pids,
+                    is_of_threads: way != Way::Cpus,
+                });
+            }
+            Err(failure) => return Err(failure),
         }
     }
-    asked
 }
 
-/// What is copied of a stack at this rate: less at high rates, so that copying takes as much as at 1,024 Hz.
-fn stack_bytes(rate_hz: u32) -> u32 {
-    // In whole words, as the kernel wants it.
-    (STACKS_SECOND_MAX / rate_hz.max(1)).min(STACK_MAX) / 8 * 8
-}
-
-/// A ring for the samples of half a second.
-fn on_cpu_bytes(rate_hz: u32) -> usize {
-    let second = rate_hz as usize * (stack_bytes(rate_hz) + CHAIN_BYTES) as usize;
-    (second / 2).next_power_of_two().clamp(ON_CPU_MIN, ON_CPU_MAX)
-}
-
-fn refused(source: io::Error, event: &'static str, cpu: u32) -> ProfileError {
-    match source.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => {
-            let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-            let paranoid = paranoid.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned());
-            ProfileError::NotAllowed { paranoid, source }
+/// Opens the events of all threads. One that begins meanwhile may have inherited an event or not: then all are opened anew.
+fn open_threads(
+    plan: &ProfilePlan,
+    spec: &EventSpec,
+    cpus: &[u32],
+    ring_bytes: usize,
+    denied: &mut BTreeSet<u32>,
+) -> Result<Vec<EventRing>, OpenFailure> {
+    let mut listings_count = 0;
+    loop {
+        denied.clear();
+        listings_count += 1;
+        let threads = threads_of(&plan.tree_pids);
+        let scope = ThreadScope { threads: &threads, needed_pids: &plan.scope_pids };
+        let open = |cpu: &u32| EventRing::of_threads(spec, &scope, *cpu, ring_bytes, denied);
+        let rings = cpus.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        if listings_count == LISTINGS_MAX || threads_of(&plan.tree_pids) == threads {
+            return Ok(rings);
         }
-        Some(libc::ENOSYS) => ProfileError::NoPerfEvents,
-        _ => ProfileError::Event { operation: "open", event, cpu, source },
     }
 }
 
-fn event_error(
-    operation: &'static str,
-    event: &'static str,
-    cpu: u32,
-) -> impl FnOnce(io::Error) -> ProfileError {
-    move |source| ProfileError::Event { operation, event, cpu, source }
+fn error(failure: OpenFailure, plan: &ProfilePlan) -> ProfileError {
+    let pid = plan.scope_pids.first().copied().unwrap_or(0);
+    match failure {
+        OpenFailure::Rights { pid, source } => refusal(plan, pid, source),
+        OpenFailure::Memory(source) => ProfileError::Memory { source },
+        OpenFailure::NoThread => ProfileError::NoProcess { pid },
+        OpenFailure::Other(ProfileError::Event { source, .. })
+            if source.raw_os_error() == Some(libc::EMFILE) =>
+        {
+            ProfileError::Descriptors { threads_count: threads_of(&plan.tree_pids).len() }
+        }
+        OpenFailure::Other(error) => error,
+    }
+}
+
+/// Why this user may not, and what would help.
+fn refusal(plan: &ProfilePlan, pid: Option<u32>, source: io::Error) -> ProfileError {
+    let paranoid = paranoid().map_or_else(|| "unknown".to_owned(), |level| level.to_string());
+    let allows_own = allows_own_programs(plan.rate_hz);
+    match pid {
+        None => ProfileError::NotAllowed { paranoid, allows_own, source },
+        Some(pid) if !allows_own => ProfileError::NotAllowedProcess { pid, paranoid, source },
+        Some(pid) if plan.kind == ProfileKind::OffCpu && allows_program(pid, plan.rate_hz) => {
+            ProfileError::NoWaits { pid, paranoid }
+        }
+        Some(pid) => ProfileError::OtherUser { pid },
+    }
+}
+
+/// The value of `kernel.perf_event_paranoid`; `None`: it cannot be read.
+pub(crate) fn paranoid() -> Option<i32> {
+    std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+}
+
+/// Whether this user may sample the programs that it runs.
+fn allows_own_programs(rate_hz: u32) -> bool {
+    may_open(EventSubject::Own, rate_hz)
+}
+
+fn allows_program(pid: u32, rate_hz: u32) -> bool {
+    may_open(EventSubject::Thread(pid), rate_hz)
+}
+
+fn may_open(subject: EventSubject, rate_hz: u32) -> bool {
+    let spec = EventSpec { kind: ProfileKind::OnCpu, rate_hz, sees_kernel: false, is_inherited: false };
+    sys::open_event(&spec.attributes(RING_MIN), subject, None).is_ok()
 }

@@ -7,8 +7,8 @@
 use super::table::{FrameSection, RowOrigin, UnwindTable};
 use crate::registers::{self, UserRegisters, plain_code};
 use gimli::{
-    CfaRule, Encoding, EndianSlice, EvaluationResult, Expression, Format, LittleEndian, Register, RegisterRule,
-    UnwindExpression, UnwindTableRow, Value,
+    CfaRule, Encoding, EndianSlice, EvaluationResult, Expression, Format, LittleEndian, Register,
+    RegisterRule, UnwindExpression, UnwindTableRow, Value,
 };
 
 /// Maximum number of steps of an expression. Those that compilers write have about ten.

@@ -79,7 +79,8 @@ impl UnwindTable {
 
     /// Memory that it takes. Unit: bytes.
     pub(super) fn size_bytes(&self) -> usize {
-        let eh_frame = self.eh_frame.as_ref().map_or(0, |table| table.index.size_bytes() + table.frames.len());
+        let eh_frame =
+            self.eh_frame.as_ref().map_or(0, |table| table.index.size_bytes() + table.frames.len());
         let debug_frame = self.debug_frame.as_ref();
         eh_frame + debug_frame.map_or(0, |table| size_of_val(&table.functions[..]) + table.frames.len())
     }

@@ -58,6 +58,8 @@ pub(super) mod tests {
             end_mono_ns: MonoNs(11_000_000_000),
             rate_hz: Some(99),
             cpus_count: 2,
+            kernel_unseen: None,
+            unseen_pids: vec![],
             counts: ProfileCounts {
                 samples_count: 990,
                 frames_count: 3_000,

@@ -3,7 +3,9 @@
 
 use crate::number;
 use crate::terminal::{Rank, Screen, Style, Tone};
-use sysdyno_record::profile::{FrameKind, Profile, ProfileKind, ProfileSummary, ProgramShare, SymbolShare};
+use sysdyno_record::profile::{
+    FrameKind, KernelUnseen, Profile, ProfileKind, ProfileSummary, ProgramShare, SymbolShare,
+};
 
 /// Programs and functions that are shown, and the share from which they are.
 const PROGRAMS_MAX: usize = 6;
@@ -52,19 +54,37 @@ fn headline(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
     let cpus =
         if profile.cpus_count == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", profile.cpus_count) };
     let count = number::count(profile.counts.samples_count);
+    let busy = if profile.kernel_unseen.is_some() { "busy in user code" } else { "busy" };
     let (label, text) = match profile.kind {
-        ProfileKind::OnCpu => ("On CPU", format!("{mean} of {cpus} busy for {seconds} · {count} samples")),
+        ProfileKind::OnCpu => ("On CPU", format!("{mean} of {cpus} {busy} for {seconds} · {count} samples")),
         ProfileKind::OffCpu => {
             ("Off CPU", format!("{mean} threads waited on average, for {seconds} · {count} waits"))
         }
     };
     screen.answer((Tone::Quiet, label), (Tone::Strong, &text));
+    if let Some(unseen) = profile.kernel_unseen {
+        let text = unseen_text(unseen, summary.kernel_unseen_ratio);
+        return screen.sentence(Rank::Needed, (Tone::Doubtful, "Not seen"), (Tone::Plain, &text));
+    }
     let kinds = summary.kinds.iter().filter(|share| share.ratio >= RATIO_MIN);
     let kinds: Vec<String> =
         kinds.map(|share| format!("{} {}", kind_word(share.kind), number::percent(share.ratio))).collect();
     if profile.kind == ProfileKind::OnCpu && !kinds.is_empty() {
         screen.row(Rank::Needed, (Tone::Quiet, "Spent in"), &[(Tone::Plain, &kinds.join(" · "))]);
     }
+}
+
+/// Why the kernel's part is missing, how large it is, and what would show it.
+fn unseen_text(unseen: KernelUnseen, ratio: Option<f64>) -> String {
+    let size = ratio.map_or(String::new(), |ratio| format!(", {} of the CPU time", number::percent(ratio)));
+    let setting = match unseen.perf_event_paranoid {
+        Some(level) => format!(" (kernel.perf_event_paranoid is {level})"),
+        None => String::new(),
+    };
+    format!(
+        "the kernel's part{size}: this user may not sample the kernel{setting}. Run it with `sudo`, or set \
+         kernel.perf_event_paranoid to 1."
+    )
 }
 
 fn kind_word(kind: FrameKind) -> &'static str {
@@ -132,6 +152,13 @@ fn quality(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
         );
         screen.sentence(Rank::Needed, (Tone::Quiet, "Stacks"), (Tone::Plain, &text));
     }
+    if !profile.unseen_pids.is_empty() {
+        let text = match profile.unseen_pids.as_slice() {
+            [pid] => format!("child process {pid}, which runs as another user"),
+            pids => format!("{} child processes, which run as other users", number::count(pids.len() as u64)),
+        };
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "Not seen"), (Tone::Plain, &text));
+    }
     let counts = &profile.counts;
     let lost = counts.lost_count + counts.beyond_bound_count;
     if lost > 0 {
@@ -185,6 +212,7 @@ mod tests {
             mean_count: 1.0,
             resolved_ratio: Some(0.6),
             cut_ratio: Some(0.25),
+            kernel_unseen_ratio: None,
             kinds: vec![
                 KindShare { kind: FrameKind::User, ratio: 0.61 },
                 KindShare { kind: FrameKind::SoftIrq, ratio: 0.39 },
@@ -235,6 +263,23 @@ mod tests {
             assert!(text.contains(expected), "'{expected}' is not in\n{text}");
         }
         assert!(!text.contains("Lost"), "{text}");
+    }
+
+    #[test]
+    fn what_this_user_may_not_see_is_said_with_its_size_and_what_would_show_it() {
+        let unseen = KernelUnseen { perf_event_paranoid: Some(2), processes_cpu_ns: Some(16_000_000_000) };
+        let profile = Profile { kernel_unseen: Some(unseen), unseen_pids: vec![7, 8], ..sample() };
+        let summary = ProfileSummary { kernel_unseen_ratio: Some(0.375), ..summary() };
+        let text = screen(&profile, &summary, None, &Style { width_columns: 400, ..Style::default() });
+        for expected in [
+            "1.00 of 2 CPUs busy in user code for 10.0 s",
+            "the kernel's part, 37.5% of the CPU time: this user may not sample the kernel (kernel.perf_event_paranoid is 2)",
+            "set kernel.perf_event_paranoid to 1",
+            "2 child processes, which run as other users",
+        ] {
+            assert!(text.contains(expected), "'{expected}' is not in\n{text}");
+        }
+        assert!(!text.contains("Spent in"), "{text}");
     }
 
     #[test]

@@ -377,6 +377,7 @@ impl Agent for RemoteAgent {
             match message {
                 FromAgent::Series(line) => link.notice(Notice::Series(self.placed(line)?))?,
                 FromAgent::Pong { .. } => {}
+                FromAgent::Profiling => link.notice(Notice::Profiling)?,
                 FromAgent::Failed { text } => return Err(self.there(&text)),
                 FromAgent::Reply(AgentAnswer::Profile(profile)) => {
                     return self.placed_profile(profile).map(AgentAnswer::Profile);

@@ -226,6 +226,7 @@ impl<O: Write> AgentLink for Output<O> {
         match notice {
             Notice::Series(line) => self.say(&FromAgent::Series(line)),
             Notice::Part(report) => self.say(&FromAgent::Part(report)),
+            Notice::Profiling => self.say(&FromAgent::Profiling),
             Notice::Phase { .. } | Notice::Interval(..) | Notice::Probe(_) | Notice::HostLost { .. } => {}
         }
         Ok(())

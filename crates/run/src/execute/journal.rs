@@ -508,6 +508,8 @@ impl AgentLink for RunJournal<'_> {
             Notice::HostLost { host, reason } => self.lose_host(host, reason),
             // Whoever spreads a load merges it.
             Notice::Part(_) => Ok(()),
+            // The profile says itself when it began.
+            Notice::Profiling => Ok(()),
             Notice::Interval(interval, latency) => self.keep_interval(*interval, &latency),
             Notice::Phase { begin, phase, rate_hz } => {
                 self.close_phase(begin)?;

@@ -171,7 +171,13 @@ impl Agent for LocalAgent {
             AgentRequest::Survey => Ok(AgentAnswer::Survey(HostSurvey::here())),
             AgentRequest::Listening => ListeningAddress::all_here().map(AgentAnswer::Listening),
             AgentRequest::Profile(order) => {
-                let goes_on = || self.pass_on(link).is_ok() && link.tick() == Proceed::Continue;
+                let mut begun = Some(Notice::Profiling);
+                // Asked for the first time when sampling has begun.
+                let goes_on = || {
+                    begun.take().is_none_or(|begun| link.notice(begun).is_ok())
+                        && self.pass_on(link).is_ok()
+                        && link.tick() == Proceed::Continue
+                };
                 take_profile(&order, goes_on).map(AgentAnswer::Profile)
             }
             AgentRequest::Part(call) => self.send_part(&call, link).map(AgentAnswer::Part),
