@@ -22,6 +22,7 @@ mod event;
 mod frames;
 mod naming;
 mod object_file;
+mod plan;
 mod processes;
 mod recording;
 mod registers;
@@ -34,4 +35,5 @@ mod waits;
 mod wire;
 
 pub use error::ProfileError;
-pub use recording::{ProfilePlan, Recording, Stopped};
+pub use plan::ProfilePlan;
+pub use recording::{Recording, Stopped};

@@ -7,6 +7,7 @@ use crate::ProfileError;
 use crate::chain::CallChain;
 use crate::event::{self, Events};
 use crate::naming;
+use crate::plan::ProfilePlan;
 use crate::processes::{Processes, ProfileScope};
 use crate::registers::UserState;
 use crate::stacks::Stacks;
@@ -16,19 +17,6 @@ use crate::wire::{self, PerfRecord, PerfWhat};
 use std::time::Duration;
 use sysdyno_record::profile::{KernelUnseen, Profile, ProfileCost, ProfileCounts, ProfileKind};
 use sysdyno_record::units::MonoNs;
-
-/// What is to be recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfilePlan {
-    /// CPU time or waits.
-    pub kind: ProfileKind,
-    /// Samples of each CPU. Unit: per second. Off-CPU, every switch is recorded.
-    pub rate_hz: u32,
-    /// Processes that were asked for; empty: the whole host.
-    pub scope_pids: Vec<u32>,
-    /// These and their descendants as they are now; what they start is added.
-    pub tree_pids: Vec<u32>,
-}
 
 /// Rounds after which no process in scope can have a child whose record still waits.
 const ROUNDS_GONE: u32 = 2;

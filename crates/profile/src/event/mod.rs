@@ -12,7 +12,7 @@ mod attributes;
 mod ring;
 mod threads;
 
-use crate::recording::ProfilePlan;
+use crate::plan::ProfilePlan;
 use crate::sys::{self, EventSubject};
 use crate::{ProfileError, cpus};
 use attributes::EventSpec;
