@@ -40,5 +40,5 @@ pub use load::LoadDraft;
 pub use probe::ProbeDraft;
 pub use request::SAMPLING_HZ;
 pub use search::{SearchDraft, SearchUse};
-pub use tryout::TryDraft;
+pub use tryout::{TimedCommand, TryDraft};
 pub use work::WorkDraft;

@@ -183,6 +183,7 @@ fn value(spread: &Spread) -> RunValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use sysdyno_record::command::CommandSpec;
     use sysdyno_record::plan::PhaseEnd;
     use sysdyno_record::series::Series;
@@ -204,9 +205,9 @@ mod tests {
         let command = CommandWork { then: vec![named("read")], ..named("write") };
         let (end, timeout) = (PhaseEnd::Requests(1), SpanNs::from_secs(60));
         let (kind, cache) = (WorkKind::Command(Box::new(command)), CacheChoice::AsIs);
-        let plan = WorkPlan { kind, workers: 1, end, timeout, cache, counter: None };
+        let plan = WorkPlan { kind, workers: 1, end, timeout, cache, remounts: false, counter: None };
         let line = |name: &str, ms: u64| {
-            WorkLine::Command(CommandRun {
+            WorkLine::Command(Box::new(CommandRun {
                 number: 1,
                 worker: 0,
                 name: Some(name.into()),
@@ -216,7 +217,8 @@ mod tests {
                 ending: ending.clone(),
                 usage: None,
                 served: None,
-            })
+                waits: BTreeMap::new(),
+            }))
         };
         let lines = [line("write", ms[0]), line("read", ms[1])];
         WorkProfile {

@@ -90,6 +90,7 @@ pub(super) fn plan(seed: u64, changes: usize) -> TryPlan {
     let changes: Vec<SettingChange> = (1..=changes).map(change).collect();
     let same = |name: &str| Variant { name: name.into(), action: Action::AsItIs };
     TryPlan {
+        command: None,
         workload: TryWorkload::Commands,
         variants: if changes.is_empty() { vec![same("A"), same("B")] } else { variants_of(&changes) },
         metric: Metric::Cpu,

@@ -11,7 +11,7 @@ use anyhow::Context;
 use std::path::Path;
 use sysdyno_analyze::tryout::{Around, Course, conclude};
 use sysdyno_plan::options::{Combine, Word};
-use sysdyno_plan::{Checked, TryDraft, forecast};
+use sysdyno_plan::{Checked, TimedCommand, TryDraft, forecast};
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::plan::Plan;
@@ -38,6 +38,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
         changes: args.changes,
         servers: args.servers,
         commands: args.command_a.zip(args.command_b).map(Into::into),
+        command: args.command.map(|run| TimedCommand { run, prepare: args.prepare, clean: args.clean }),
         has_shell: args.shell,
         file: args.experiment,
         options: args.options.or(settings.tryout),
@@ -267,7 +268,7 @@ fn is_alike(one: &TryPlan, other: &TryPlan) -> bool {
     };
     let command = |plan: &TryPlan| match &plan.variants[0].action {
         Action::Command(command) => Some(command.text.clone()),
-        _ => None,
+        _ => plan.command.as_ref().map(|command| command.run.text.clone()),
     };
     one.metric == other.metric
         && one.rate == other.rate

@@ -38,7 +38,7 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&escape::terminal(&forecast::work(&plan), 1000));
     let runs_dir = args.record.or(SettingsFile::read()?.record).folder()?;
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let manner = Manner { is_shown, count: None };
+    let manner = Manner { is_shown, ..Manner::default() };
     let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work(&[])?))?;
     print(&worked.run, &plan, form, ui)?;
     Ok(match exit(&worked.summary) {

@@ -5,7 +5,7 @@ use crate::source::{pid_stat, read_once};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A process of this host that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,13 @@ pub fn loop_file(device: u64) -> Option<PathBuf> {
     let path = Roots::host().in_sys(&format!("dev/block/{major}:{minor}/loop/backing_file"));
     let text = std::fs::read(path).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(text.trim_ascii_end())))
+}
+
+/// Whether a loop device stands for this file. Source: `/sys/block/loop*/loop/backing_file`.
+pub fn is_looped(file: &Path) -> bool {
+    let devices = std::fs::read_dir(Roots::host().in_sys("block")).into_iter().flatten().flatten();
+    let backing = |device: std::fs::DirEntry| std::fs::read(device.path().join("loop/backing_file")).ok();
+    devices.filter_map(backing).any(|text| text.trim_ascii_end() == file.as_os_str().as_bytes())
 }
 
 /// The id of this boot; `None` if it cannot be read.

@@ -81,6 +81,7 @@ fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
     file.until_decided &= quick.blocks.is_none();
     file.budget = quick.budget.or(file.budget.take());
     file.takes = quick.takes.or(file.takes);
+    file.services = quick.services;
     if let Some(work) = &mut file.work {
         work.rounds = quick.rounds.or(work.rounds);
     }

@@ -56,8 +56,10 @@ impl VariantSource<'_> {
             let counted = plan.counter.as_ref();
             let Some(lab) = lab else {
                 ensure!(counted.is_none(), "a service counts its operations, but it has no lab");
+                ensure!(!plan.remounts, "it mounts volumes again, but it has no lab");
                 return Ok(Aim { url: String::new(), service: None, work: Some(plan) });
             };
+            ensure!(!plan.remounts || lab.plan.has_volume(), "it mounts volumes again, but its lab has none");
             let named = lab.first_named(&work::texts(&plan))?;
             counted.map_or(Ok(()), |counter| lab.plan.check_counter(counter))?;
             let service = counted.map(|counter| counter.service.clone()).or(named);
@@ -93,7 +95,7 @@ impl VariantSource<'_> {
     /// The plan of a combination.
     pub(super) fn variant(&self, combination: Combination<'_>) -> anyhow::Result<Checked<ExperimentVariant>> {
         let Combination { name, levels, parts } = combination;
-        let services = level::services(&parts)?;
+        let services = level::services(&parts, &self.file.services)?;
         ensure!(
             self.lab.is_some() || services.is_empty(),
             "it changes services but has no lab\nhint: add lab = \"lab.toml\""

@@ -63,6 +63,9 @@ pub struct ExperimentFile {
     pub restart: Vec<String>,
     /// What the short version changes.
     pub quick: Option<QuickTable>,
+    /// Parameters of services that hold for all variants: those of the short version, if that is meant.
+    #[serde(skip)]
+    pub services: ServiceTables,
 }
 
 /// Commands whose time is measured.
@@ -75,6 +78,8 @@ pub struct WorkTable {
     pub timeout: Option<Typed<SpanNs>>,
     /// What counts their operations: a counter of a lab's service, as `SERVICE.COUNTER`.
     pub counter: Option<String>,
+    /// Whether the volumes of the lab are mounted again before each command, so that nothing of them is cached.
+    pub remount: Option<bool>,
     /// The commands of a round, in order.
     #[serde(rename = "command")]
     pub commands: Vec<CommandTable>,
@@ -122,6 +127,8 @@ pub struct QuickTable {
     pub rounds: Option<u32>,
     /// How long a trial takes, regardless of the levels.
     pub takes: Option<Typed<SpanNs>>,
+    /// Parameters of services of the lab that override those of the lab and of the levels.
+    pub services: ServiceTables,
     /// Options that override those of the file and of its levels.
     pub run: CapacityOptions,
     /// Options that override those of the file and of its levels.

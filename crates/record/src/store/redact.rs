@@ -54,6 +54,10 @@ fn redacted_tryout(plan: &TryPlan) -> TryPlan {
         TryWorkload::Capacity(run) => run.load = redacted_load(&run.load),
         TryWorkload::Commands => {}
     }
+    if let Some(command) = &mut plan.command {
+        let around = [command.prepare.as_mut(), command.clean.as_mut()];
+        [Some(&mut command.run)].into_iter().chain(around).flatten().for_each(redact_command);
+    }
     for variant in &mut plan.variants {
         match &mut variant.action {
             Action::Target(target) => target.url = redacted_url(&target.url),

@@ -26,6 +26,7 @@ fn command(words: &[&str]) -> Action {
 fn plan() -> TryPlan {
     let variant = |name: &str, action| Variant { name: name.into(), action };
     TryPlan {
+        command: None,
         workload: TryWorkload::Commands,
         variants: vec![
             variant("A", command(&["curl", "-H", "Authorization: secret", "x"])),

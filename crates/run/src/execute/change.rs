@@ -4,7 +4,7 @@
 //! process; a setting that something else has changed since is left alone and reported.
 
 use super::steps::Bench;
-use crate::agent::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
+use crate::agent::{Deaf, Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use crate::error::RunError;
 use crate::service::roots_with_programs;
 use std::path::PathBuf;
@@ -115,6 +115,15 @@ pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Resul
         None => Ok(()),
         Some(cause) => Err(RunError::Command { command: command.text.clone(), cause }),
     }
+}
+
+/// Runs a command that clears away after another one, to its end also when the work is interrupted.
+pub(super) fn clean(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Result<(), RunError> {
+    if !bench.journal.is_interrupted() {
+        return prepare(bench, command);
+    }
+    let outcome = bench.ask(|agent, _| agent.command(&command.words, PREPARE_LIMIT, &mut Deaf))?;
+    outcome.failure.map_or(Ok(()), |cause| Err(RunError::Command { command: command.text.clone(), cause }))
 }
 
 /// Settings that are not what they were.

@@ -119,7 +119,9 @@ fn work_trial(
     let (trial, block) = (number, cell.block);
     let place = &*place;
     let count = || place.count(work.counter.as_ref()?);
-    let manner = Manner { is_shown: false, count: work.counter.as_ref().map(|_| &count as _) };
+    let remount = || place.remount();
+    let count = work.counter.as_ref().map(|_| &count as _);
+    let manner = Manner { is_shown: false, count, remount: Some(&remount) };
     let recorded = record_work(&work, (&runs, manner), signals, ui, |run, do_work| {
         folder.append(ExperimentLine::Began(TrialBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = place.hold((variant, &again), tuning, signals, do_work)?;

@@ -10,8 +10,8 @@
 
 use super::ends::{SocketEnd, SocketEnds, SocketSeen};
 use super::look::{Look, Sight, Sighting, TierThreads};
-use super::wait::{KINDS, Wait};
 use crate::discover::ConnectionEnds;
+use crate::doing::{KINDS, Wait};
 use crate::roots::Roots;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;

@@ -10,7 +10,6 @@
 mod census;
 mod ends;
 mod look;
-mod wait;
 
 use super::{Collector, Pass, Table};
 use crate::clock;
@@ -108,8 +107,8 @@ const OF_ADDRESS: [Quantity; 4] = [
     column::CONNECTIONS_UNREAD,
 ];
 
-/// The threads, then [`wait::KINDS`].
-const OF_THREADS: [Quantity; 1 + wait::KINDS.len()] = [
+/// The threads, then [`crate::doing::KINDS`].
+const OF_THREADS: [Quantity; 1 + crate::doing::KINDS.len()] = [
     column::WAITS_THREADS,
     column::WAITS_RUNNING,
     column::WAITS_LOCK,

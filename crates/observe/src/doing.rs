@@ -5,7 +5,7 @@ use nix::libc;
 
 /// What a thread does at one instant, as far as it shows without its sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(crate) enum Doing {
     /// It has something known to wait for, or runs.
     Known(Wait),
     /// It waits for this descriptor.
@@ -16,7 +16,7 @@ pub(super) enum Doing {
 
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Wait {
+pub(crate) enum Wait {
     /// Nothing: it is on a CPU, or ready.
     Running,
     /// Another thread or process that has a lock: a futex, a lock of a file.
@@ -38,7 +38,7 @@ pub(super) enum Wait {
 }
 
 /// The kinds in the order of their columns.
-pub(super) const KINDS: [Wait; 9] = [
+pub(crate) const KINDS: [Wait; 9] = [
     Wait::Running,
     Wait::Lock,
     Wait::Process,
@@ -51,7 +51,7 @@ pub(super) const KINDS: [Wait; 9] = [
 ];
 
 /// What a thread does whose state is this letter of `/proc/PID/task/TID/stat`.
-pub(super) fn doing(state: u8, place: Whereabouts) -> Doing {
+pub(crate) fn doing(state: u8, place: Whereabouts) -> Doing {
     match (state, place) {
         (b'R', _) | (_, Whereabouts::Running) => Doing::Known(Wait::Running),
         (b'T' | b't', _) => Doing::Known(Wait::Stopped),
@@ -62,7 +62,7 @@ pub(super) fn doing(state: u8, place: Whereabouts) -> Doing {
 }
 
 /// Whether a thread waits for events of many descriptors.
-pub(super) fn is_in_event_loop(place: Whereabouts) -> bool {
+pub(crate) fn is_in_event_loop(place: Whereabouts) -> bool {
     let Whereabouts::Call { number, .. } = place else { return false };
     matches!(number, libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2) || is_old_wait(number)
 }
