@@ -17,6 +17,7 @@ import { Live } from "./view/serve/Live.tsx";
 import { NoticeView } from "./view/serve/NoticeView.tsx";
 import { TryReport } from "./view/tryout/TryReport.tsx";
 import { Report } from "./view/Report.tsx";
+import { WatchedReport } from "./view/WatchedReport.tsx";
 
 type Document = Payload | Compared | TryPayload | ProfilePayload | RunsPage | LivePage | Notice;
 
@@ -35,7 +36,11 @@ function viewOf(payload: Document) {
     case PROFILE_SCHEMA:
       return <ProfileReport payload={payload} />;
     default:
-      return <Report run={new Run(payload)} />;
+      return payload.plan !== null && "watch" in payload.plan ? (
+        <WatchedReport run={new Run(payload)} plan={payload.plan.watch} />
+      ) : (
+        <Report run={new Run(payload)} />
+      );
   }
 }
 

@@ -96,7 +96,7 @@ pub fn goals(plan: &Plan, command: &'static str) -> Vec<Goal> {
         Plan::Load(load) => vec![goal(load, command)],
         Plan::Run(run) => vec![goal(&run.load, command)],
         Plan::Try(tryout) => tryout_goals(tryout, command),
-        Plan::Work(_) => Vec::new(),
+        Plan::Work(_) | Plan::Watch(_) => Vec::new(),
     }
 }
 

@@ -16,12 +16,12 @@
 
 #![forbid(unsafe_code)]
 
+mod busy;
 pub mod clock;
 mod collect;
 mod courtesy;
 mod diag;
 mod discover;
-mod doing;
 mod error;
 mod facts;
 mod identity;
@@ -34,10 +34,12 @@ mod sampling;
 pub mod source;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod turn;
 mod waiting;
 mod watch;
 
+pub use busy::BusyThreads;
 pub use discover::{
     HostProcess, Listener, allowed_cpus, boot_id, cgroup_processes, cgroup_root, describe_process,
     find_all_listeners, find_listeners, find_target_processes, host_process, host_processes, is_looped,

@@ -6,9 +6,10 @@
 //! the innermost function. Sources: `fs/jbd2/`, `fs/xfs/`, `fs/fuse/`, `mm/page-writeback.c`.
 
 use crate::discover::{DescriptorTarget, list_children, list_tasks, polled, target_of};
-use crate::doing::{Doing, Wait, doing};
 use crate::roots::Roots;
 use crate::source::{pid_stack, pid_stat, pid_syscall, read_once};
+use crate::threads::{Doing, doing};
+use sysdyno_record::live::ThreadWait;
 use sysdyno_record::work::CommandWait;
 
 /// Processes of a command, and threads of each, that are looked at; further ones are left out.
@@ -128,20 +129,20 @@ impl WatchedCommand {
             Doing::Descriptor(number) => self.at(pid, &[number]),
             Doing::Listed { address, count } => self.at(pid, &polled(pid, address, count)),
         };
-        let is_in_kernel = state == b'D' || matches!(known, Wait::Disk | Wait::Other);
+        let is_in_kernel = state == b'D' || matches!(known, ThreadWait::Disk | ThreadWait::Other);
         let by_stack = is_in_kernel.then(|| self.by_stack(pid, thread)).flatten();
         Some(by_stack.unwrap_or(plain(known)))
     }
 
     /// What is waited for at these descriptors: the other end of a connection if there is one among them.
-    fn at(&self, pid: u32, descriptors: &[u64]) -> Wait {
+    fn at(&self, pid: u32, descriptors: &[u64]) -> ThreadWait {
         let targets = descriptors.iter().filter_map(|number| target_of(&self.roots, pid, *number));
         let targets: Vec<DescriptorTarget> = targets.collect();
         let is_socket = |target: &DescriptorTarget| target.socket().is_some();
         match targets.iter().any(is_socket) {
-            true => Wait::Network,
-            false if targets.is_empty() => Wait::Other,
-            false => Wait::Process,
+            true => ThreadWait::Network,
+            false if targets.is_empty() => ThreadWait::Other,
+            false => ThreadWait::Process,
         }
     }
 
@@ -169,16 +170,16 @@ fn wait_in(text: &[u8]) -> Option<CommandWait> {
 }
 
 /// What a wait is called that shows without the kernel's stack.
-fn plain(wait: Wait) -> CommandWait {
+fn plain(wait: ThreadWait) -> CommandWait {
     match wait {
-        Wait::Running => CommandWait::Running,
-        Wait::Lock => CommandWait::Lock,
-        Wait::Process => CommandWait::Process,
-        Wait::Disk => CommandWait::Disk,
-        Wait::Timer => CommandWait::Timer,
-        Wait::Stopped => CommandWait::Stopped,
-        Wait::Network => CommandWait::Network,
-        Wait::Idle | Wait::Other => CommandWait::Other,
+        ThreadWait::Running => CommandWait::Running,
+        ThreadWait::Lock => CommandWait::Lock,
+        ThreadWait::Process => CommandWait::Process,
+        ThreadWait::Disk => CommandWait::Disk,
+        ThreadWait::Timer => CommandWait::Timer,
+        ThreadWait::Stopped => CommandWait::Stopped,
+        ThreadWait::Network => CommandWait::Network,
+        ThreadWait::Idle | ThreadWait::Other | ThreadWait::Hidden => CommandWait::Other,
     }
 }
 

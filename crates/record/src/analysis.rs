@@ -8,6 +8,7 @@ use crate::probe::ProbeSummary;
 use crate::ramp::RampResult;
 use crate::session::SessionResult;
 use crate::units::MonoNs;
+use crate::watched::HostSummary;
 use crate::wire::{CacheCounts, HandshakeCounts};
 use crate::workload::{Headroom, OperationSummary};
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,9 @@ pub struct Analysis {
     /// The results of users and their rules; `None` without users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionResult>,
+    /// What the host did; `None`: a load was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<HostSummary>,
 }
 
 /// How well the arrivals of an open process fit what was planned.

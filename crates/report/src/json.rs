@@ -168,7 +168,7 @@ fn seed(input: &ReportInput<'_>) -> Option<u64> {
         Some(Plan::Run(run)) => Some(run.seed),
         Some(Plan::Load(load)) => Some(load.seed),
         Some(Plan::Try(tryout)) => Some(tryout.seed),
-        Some(Plan::Work(_)) => None,
+        Some(Plan::Work(_) | Plan::Watch(_)) => None,
         None => input.run.load().map(|load| load.seed),
     }
 }

@@ -257,9 +257,12 @@ function greatestScopes(run: Run, name: string, most: number): string[] {
 }
 
 function serverPanels(run: Run): Panel[] {
+  // Where no load was sent, every process that uses CPU is of interest.
+  const { plan } = run.payload;
+  const isWatch = plan !== null && "watch" in plan;
   const commands = new Map<string, string>();
   for (const { event } of run.payload.events) {
-    if (event.kind === "watched" && event.role === "target") commands.set(`process:${event.pid}`, event.command);
+    if (event.kind === "watched" && (event.role === "target" || (isWatch && event.role === "foreign"))) commands.set(`process:${event.pid}`, event.command);
   }
   const scopes = greatestScopes(run, "process.cpu_us", MOST.processes).filter((scope) => commands.has(scope));
   const label = (scope: string) => `${scope.replace("process:", "")} ${commands.get(scope)}`;

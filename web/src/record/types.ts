@@ -2,6 +2,7 @@
 // names and units are theirs: the unit is the last word of a name.
 
 import type { Profile } from "./profile.ts";
+import type { HostSummary } from "./watched.ts";
 
 /** Nanoseconds of the measuring host's monotonic clock. */
 export type MonoNs = number;
@@ -313,6 +314,8 @@ export interface Analysis {
   headroom?: Headroom;
   session?: SessionResult;
   path?: PathTier[];
+  /** Of a host that was watched without a load. */
+  watched?: HostSummary;
 }
 
 export interface PhasePlan {
@@ -377,13 +380,22 @@ export interface RunPlan {
   seed: number;
 }
 
-export type Plan = { run: RunPlan } | { load: LoadPlan };
+/** What `watch --record` records. */
+export interface WatchPlan {
+  /** Nanoseconds. */
+  interval: number;
+  host: string | null;
+  target: { tcp: string } | { unix: string } | null;
+  count: number | null;
+}
+
+export type Plan = { run: RunPlan } | { load: LoadPlan } | { watch: WatchPlan };
 
 export type Fact = { text: string } | { number: number | null } | { unavailable: string };
 
 export interface Manifest {
   id: string;
-  kind: "run" | "load" | "demo" | "try";
+  kind: "run" | "load" | "demo" | "try" | "watch";
   tool: { version: string; target: string };
   started_unix_ns: string;
   ended_unix_ns: string | null;
@@ -489,10 +501,10 @@ export type Mark =
   | { kind: "phase_end"; trial: number; phase: PhaseKind }
   | { kind: "warning" | "hard_stop" | "note"; text: string }
   | { kind: "signal"; name: string }
-  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" }
+  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" | "foreign" }
   | { kind: "host_lost"; host: string; reason: string }
   | { kind: "log_lines"; log: string; new_count: number; example: string }
-  | ({ kind: "setting" } & SettingHeld)
+  | ({ kind: "setting" | "setting_changed" | "setting_undone" | "setting_kept" | "setting_left" } & SettingHeld)
   | { kind: "service"; trial: number; moment: "begin" | "end"; reading: ServiceReading };
 
 /** A setting of a host, with its value before the run and while it lasted. */

@@ -37,6 +37,6 @@ fn usual_metric(plan: &Plan) -> Option<&'static str> {
         Plan::Load(load) if load.arrival.is_open() => Some("p99"),
         Plan::Load(_) => Some("goodput"),
         Plan::Work(_) => Some("time"),
-        Plan::Try(_) => None,
+        Plan::Try(_) | Plan::Watch(_) => None,
     }
 }

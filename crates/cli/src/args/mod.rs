@@ -25,7 +25,8 @@ mod watch;
 pub use agent::{AgentArgs, LabSshOptions};
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
-    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
+    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentMeasureArgs,
+    ExperimentRunArgs, ExperimentStreamArgs,
 };
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
@@ -302,6 +303,43 @@ impl OutputForm {
     /// The format for a command that has only `--json`.
     pub fn of_json(is_json: bool) -> OutputForm {
         if is_json { OutputForm::Json } else { OutputForm::Text }
+    }
+}
+
+/// How to print a comparison.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ComparisonOutputOptions {
+    /// Output format [default: text]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    pub output: Option<ComparisonForm>,
+    /// Print the result as one JSON document (same as --output json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ComparisonOutputOptions {
+    /// The requested format.
+    pub fn form(self) -> ComparisonForm {
+        self.output.unwrap_or(ComparisonForm::of_json(self.json))
+    }
+}
+
+/// Output formats of comparisons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ComparisonForm {
+    /// One screen of text
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// One line of JSON per second, event, trial, and pair, as they happen
+    Jsonl,
+}
+
+impl ComparisonForm {
+    /// The format for a command that has only `--json`.
+    pub fn of_json(is_json: bool) -> ComparisonForm {
+        if is_json { ComparisonForm::Json } else { ComparisonForm::Text }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Command-line arguments of `try`.
 
-use super::{FenceOptions, RecordOptions};
+use super::{ComparisonOutputOptions, FenceOptions, LiveOptions, RecordOptions};
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_plan::options::{TargetOptions, TryOptions, WorkloadOptions};
@@ -58,9 +58,10 @@ pub struct TryArgs {
     /// Print the plan and how long it may take, and exit
     #[arg(long)]
     pub dry_run: bool,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub live: LiveOptions,
+    #[command(flatten)]
+    pub output: ComparisonOutputOptions,
 }
 
 const AFTER_HELP: &str = "\

@@ -23,6 +23,7 @@ mod target;
 mod tryout;
 mod tune;
 mod watch;
+mod watched;
 mod work;
 
 use crate::args::Command;

@@ -1,8 +1,8 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
 use super::record::{is_living, print};
-use super::{tryout, work};
-use crate::args::{OutputForm, RecordOptions, ReportArgs, ShowArgs};
+use super::{tryout, watched, work};
+use crate::args::{ComparisonForm, OutputForm, RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
@@ -33,8 +33,13 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         work::print(&run, plan, args.output.form(), ui)?;
         return Ok(work::exit_of(&run, plan));
     }
+    if let Some(Plan::Watch(_)) = &run.plan {
+        let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
+        watched::print(&run, &analysis, args.output.form(), ui)?;
+        return Ok(Exit::of(&analysis));
+    }
     if let Some(conclusion) = tryout::conclusion_of(&run) {
-        tryout::print(&run, &conclusion, args.output.json, ui);
+        tryout::print(&run, &conclusion, ComparisonForm::of_json(args.output.form() == OutputForm::Json), ui);
         return Ok(tryout::exit_of(&conclusion, &[]));
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));

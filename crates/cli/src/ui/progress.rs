@@ -15,7 +15,7 @@ use sysdyno_record::load::{Interval, LatencySet, TrialBegin};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
 use sysdyno_record::progress::{CpuUses, RunProgress};
-use sysdyno_record::tryout::{Settled, TryPlan};
+use sysdyno_record::tryout::{TryLine, TryPlan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{number, probe, progress};
 use sysdyno_run::clock;
@@ -185,8 +185,8 @@ impl Watcher for Console {
         }
     }
 
-    fn settled(&mut self, settled: &Settled) {
-        let Some(plan) = &self.tryout else { return };
+    fn told(&mut self, line: &TryLine) {
+        let (Some(plan), TryLine::Settled(settled)) = (&self.tryout, line) else { return };
         let forecast = forecast(plan, settled.trial, SpanNs(0));
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());

@@ -38,6 +38,7 @@ mod servers;
 mod settings;
 mod signals;
 mod spread;
+mod streams;
 mod tls;
 mod tryout;
 mod tune;

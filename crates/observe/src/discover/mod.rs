@@ -25,7 +25,7 @@ pub use unit::{cgroup_processes, cgroup_root, own_cgroup};
 pub(crate) use connected::ServedAddress;
 pub(crate) use entrances::{Entrance, Entrances, Host};
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
-pub(crate) use namespaces::in_namespace;
+pub(crate) use namespaces::{Namespaces, in_namespace};
 pub(crate) use processes::{
     DescriptorTarget, describe_target, find_owners, list_children, list_tasks, polled, target_of,
 };

@@ -20,6 +20,10 @@ pub struct HostProcess {
     pub start_ticks: u64,
     /// CPU time that it has used. Unit: ticks of `USER_HZ`.
     pub cpu_ticks: u64,
+    /// Its threads.
+    pub threads_count: u64,
+    /// Whether its first thread sleeps and cannot be interrupted: it waits for a disk.
+    pub is_blocked: bool,
     /// Its name, up to 15 bytes. Untrusted: its owner chose it.
     pub command: String,
 }
@@ -74,7 +78,16 @@ fn read(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<HostProcess> {
     let command = String::from_utf8_lossy(stat.command).into_owned();
     let (parent_pid, session_id) = (stat.parent_pid, stat.session_id);
     let cpu_ticks = stat.user_ticks.saturating_add(stat.system_ticks);
-    Some(HostProcess { pid, parent_pid, session_id, start_ticks: stat.start_ticks, cpu_ticks, command })
+    Some(HostProcess {
+        pid,
+        parent_pid,
+        session_id,
+        start_ticks: stat.start_ticks,
+        cpu_ticks,
+        threads_count: stat.threads_count,
+        is_blocked: stat.state == b'D',
+        command,
+    })
 }
 
 #[cfg(test)]
@@ -95,7 +108,8 @@ mod tests {
         // Other tests of this process use CPU meanwhile.
         let again = host_process(pid).expect("is there");
         assert!(again.cpu_ticks >= found.cpu_ticks);
-        assert_eq!(found, HostProcess { cpu_ticks: found.cpu_ticks, ..again });
+        let HostProcess { cpu_ticks, threads_count, is_blocked, .. } = found;
+        assert_eq!(found, HostProcess { cpu_ticks, threads_count, is_blocked, ..again });
         assert_eq!(found.parent_pid, std::os::unix::process::parent_id());
         assert_eq!(found.session_id, own_session());
         assert!(network_namespace(pid).is_some() && boot_id().is_some());

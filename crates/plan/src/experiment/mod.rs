@@ -180,7 +180,7 @@ pub fn resolve_again(plan: &mut ExperimentPlan) -> anyhow::Result<()> {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
             Plan::Work(_) => continue,
-            Plan::Try(_) => bail!("cannot continue: a variant is an experiment"),
+            Plan::Try(_) | Plan::Watch(_) => bail!("cannot continue: a variant sends no load"),
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
         values::add(load)?;

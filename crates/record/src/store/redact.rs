@@ -43,6 +43,7 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
         Plan::Run(run) => Plan::Run(RunPlan { load: redacted_load(&run.load), ..run.clone() }),
         Plan::Load(load) => Plan::Load(redacted_load(load)),
         Plan::Work(work) => Plan::Work(work.clone()),
+        Plan::Watch(watch) => Plan::Watch(watch.clone()),
         Plan::Try(tryout) => Plan::Try(Box::new(redacted_tryout(tryout))),
     }
 }

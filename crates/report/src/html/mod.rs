@@ -15,9 +15,11 @@ mod tryout;
 use crate::input::ReportInput;
 use crate::terminal::{self, Style};
 use crate::tryout::{TryInput, action_text, word_badge};
+use crate::watch::{RecordedInput, recorded_screen};
 use serde::Serialize;
 use sysdyno_record::comparison::RunsComparison;
 use sysdyno_record::manifest::Tool;
+use sysdyno_record::plan::Plan;
 use sysdyno_record::profile::{Profile, ProfileSummary};
 use sysdyno_record::units::WallNs;
 
@@ -36,8 +38,15 @@ const TEXT_COLUMNS: usize = 100;
 
 /// The report of a record: a complete HTML document.
 pub fn render(input: &ReportInput<'_>) -> String {
-    let screen = terminal::render(input, &Style { width_columns: TEXT_COLUMNS, ..Style::default() });
-    let title = format!("{} – {}", input.analysis.verdict.status.name(), input.url());
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let (screen, subject) = match input.run.plan {
+        Some(plan @ Plan::Watch(watch)) => {
+            let recorded = RecordedInput { folder: input.folder, plan: Some(plan), analysis: input.analysis };
+            (recorded_screen(&recorded, &style), watch.host.as_deref().unwrap_or("watched host"))
+        }
+        _ => (terminal::render(input, &style), input.url()),
+    };
+    let title = format!("{} – {subject}", input.analysis.verdict.status.name());
     let data =
         serde_json::to_string(&payload::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)

@@ -111,6 +111,9 @@ pub struct SamplingOrder {
     pub threads: u32,
     /// Addresses of services behind the server, whose queues are measured too.
     pub behind: Vec<SocketAddr>,
+    /// Whether other processes that use CPU are watched even without a server.
+    #[serde(default)]
+    pub finds_others: bool,
 }
 
 /// The agent of whoever carries out a plan: does besides what no other process may ask for.

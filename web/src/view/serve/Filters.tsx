@@ -21,6 +21,7 @@ const KINDS: Options = [
   ["load", "load"],
   ["try", "try"],
   ["demo", "demo"],
+  ["watch", "watch"],
 ];
 
 const SORTS: Options = [

@@ -1,10 +1,8 @@
 //! Looks at the threads of a tier: what each of them does at one instant, by the kernel's files.
 
-use super::ends::SocketSeen;
-use crate::discover::{DescriptorTarget, list_tasks, polled, target_of};
-use crate::doing::{Doing, Wait, doing, is_in_event_loop};
+use crate::discover::list_tasks;
 use crate::roots::Roots;
-use crate::source::{KeptFile, Shape, pid_stat, pid_syscall};
+use crate::threads::{Sight, SocketSeen, ThreadFiles, at_descriptors, doing, is_in_event_loop};
 use std::collections::{HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::plan::Endpoint;
@@ -25,13 +23,6 @@ pub(super) struct Sighting {
     /// Whether it waits for events of many connections.
     pub(super) is_event_loop: bool,
     pub(super) seen: Sight,
-}
-
-#[derive(Debug)]
-pub(super) enum Sight {
-    Known(Wait),
-    /// It waits for one of these sockets.
-    Sockets(Vec<SocketSeen>),
 }
 
 impl Sighting {
@@ -72,13 +63,6 @@ pub(super) struct TierThreads {
     files: HashMap<(u32, u32), ThreadFiles>,
     /// Processes that had one thread when last seen, which need not be listed.
     singles: HashSet<u32>,
-}
-
-/// Where the kernel says what a thread does. To open them takes longer than to read them.
-#[derive(Debug)]
-struct ThreadFiles {
-    syscall: KeptFile,
-    stat: KeptFile,
 }
 
 impl TierThreads {
@@ -140,36 +124,14 @@ impl TierThreads {
         buffer: &mut Vec<u8>,
     ) -> Option<Sighting> {
         let files = self.files.entry((pid, id)).or_insert_with(|| ThreadFiles::new(roots, pid, id));
-        let place = pid_syscall::parse(files.syscall.read(buffer).ok()?).ok()?;
-        let stat = pid_stat::parse(files.stat.read(buffer).ok()?).ok()?;
+        let place = files.whereabouts(buffer)?;
+        let stat = files.stat(buffer)?;
         if is_single && stat.threads_count != 1 {
             self.singles.remove(&pid);
         }
         let state = Some(stat).filter(|stat| !stat.is_dead())?.state;
-        let socket = |number: u64| {
-            let inode = target_of(roots, pid, number)?.socket()?;
-            Some(SocketSeen { number, inode })
-        };
-        let seen = match doing(state, place) {
-            Doing::Known(wait) => Sight::Known(wait),
-            Doing::Descriptor(number) => match target_of(roots, pid, number) {
-                Some(DescriptorTarget::Pipe) => Sight::Known(Wait::Process),
-                Some(DescriptorTarget::Socket(inode)) => Sight::Sockets(vec![SocketSeen { number, inode }]),
-                None => Sight::Sockets(vec![]),
-            },
-            Doing::Listed { address, count } => {
-                Sight::Sockets(polled(pid, address, count).into_iter().filter_map(socket).collect())
-            }
-        };
+        let seen = at_descriptors(roots, pid, doing(state, place));
         Some(Sighting { thread: (pid, id), is_single, is_event_loop: is_in_event_loop(place), seen })
-    }
-}
-
-impl ThreadFiles {
-    fn new(roots: &Roots, pid: u32, id: u32) -> ThreadFiles {
-        let file =
-            |name: &str| KeptFile::new(roots.in_proc(&format!("{pid}/task/{id}/{name}")), Shape::Whole);
-        ThreadFiles { syscall: file("syscall"), stat: file("stat") }
     }
 }
 

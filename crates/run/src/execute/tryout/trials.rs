@@ -25,6 +25,7 @@ struct Ran {
 
 impl Lab<'_, '_, '_> {
     pub(super) fn trial(&mut self, next: &NextTrial, settled: &Settled) -> Result<TryTrial, RunError> {
+        self.bench.journal.show_next(next);
         let InForce { read_back, wrong } = self.arms.enter(&mut self.bench, next.variant)?;
         let begin = clock::monotonic();
         let plan = self.plan;

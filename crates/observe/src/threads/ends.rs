@@ -2,63 +2,60 @@
 //!
 //! A list of the connections says so, and costs milliseconds. A thread that opens a connection for each request waits at a socket
 //! that is newer than the list. Without those threads, a census would see a tier only while nobody waits for it. So a socket that
-//! is not in the list is taken for what had the same number in the same tier before, if that was always the same.
+//! is not in the list is taken for what had the same number of the same owner (a tier, a process) before, if that was always the same.
 
+use super::glance::SocketSeen;
 use crate::discover::ConnectionEnds;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::Hash;
+use sysdyno_record::live::ThreadWait;
 use sysdyno_record::plan::Endpoint;
 
 /// Numbers of descriptors that are remembered.
 const MAX_NUMBERS: usize = 4096;
 
-/// A descriptor that leads to a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SocketSeen {
-    pub(super) number: u64,
-    pub(super) inode: u64,
-}
-
-/// What a socket of a tier is.
+/// What a socket is to its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SocketEnd {
+pub(crate) enum SocketEnd {
     Accepted,
     Listening,
-    /// The tier asks another one there.
+    /// The owner asks somebody there.
     Asking(Endpoint),
     /// It is in no list: somebody else's, or one of another kind.
     Elsewhere,
 }
 
-/// What sockets were in earlier lists, by the tier and the number of the descriptor.
-#[derive(Debug, Default)]
-pub(super) struct SocketEnds {
+/// What sockets were in earlier lists, by their owner and the number of the descriptor.
+#[derive(Debug)]
+pub(crate) struct SocketEnds<O> {
     /// `None`: now this and now that.
-    known: HashMap<(Option<Endpoint>, u64), Option<SocketEnd>>,
+    known: HashMap<(O, u64), Option<SocketEnd>>,
 }
 
-impl SocketEnds {
+impl<O> Default for SocketEnds<O> {
+    fn default() -> SocketEnds<O> {
+        SocketEnds { known: HashMap::new() }
+    }
+}
+
+impl<O: Clone + Eq + Hash> SocketEnds<O> {
     /// What a socket is; `None`: nobody knows.
-    pub(super) fn of(
-        &self,
-        tier: &Option<Endpoint>,
-        socket: SocketSeen,
-        ends: &ConnectionEnds,
-    ) -> Option<SocketEnd> {
-        in_list(socket, ends).or_else(|| self.known.get(&(tier.clone(), socket.number)).cloned().flatten())
+    pub(crate) fn of(&self, owner: &O, socket: SocketSeen, ends: &ConnectionEnds) -> Option<SocketEnd> {
+        in_list(socket, ends).or_else(|| self.known.get(&(owner.clone(), socket.number)).cloned().flatten())
+    }
+
+    /// Forgets the sockets of other owners than these.
+    pub(crate) fn keep(&mut self, is_kept: impl Fn(&O) -> bool) {
+        self.known.retain(|(owner, _), _| is_kept(owner));
     }
 
     /// Remembers what a socket is; `is_new`: the list was made after the socket was seen.
-    pub(super) fn learn(
-        &mut self,
-        tier: &Option<Endpoint>,
-        socket: SocketSeen,
-        (ends, is_new): (&ConnectionEnds, bool),
-    ) {
+    pub(crate) fn learn(&mut self, owner: &O, socket: SocketSeen, (ends, is_new): (&ConnectionEnds, bool)) {
         let elsewhere = is_new.then_some(SocketEnd::Elsewhere);
         let Some(end) = in_list(socket, ends).or(elsewhere) else { return };
         let has_room = self.known.len() < MAX_NUMBERS;
-        match self.known.entry((tier.clone(), socket.number)) {
+        match self.known.entry((owner.clone(), socket.number)) {
             Entry::Vacant(place) if has_room => drop(place.insert(Some(end))),
             // It may have been closed before it was listed.
             Entry::Occupied(mut known) if *known.get() == Some(SocketEnd::Elsewhere) => {
@@ -81,6 +78,21 @@ fn in_list(socket: SocketSeen, ends: &ConnectionEnds) -> Option<SocketEnd> {
     asked.or_else(accepted).or_else(listening)
 }
 
+/// What a thread waits for that waits for these sockets: who was asked, if anybody was.
+pub(crate) fn at_sockets(found: &[Option<SocketEnd>]) -> (ThreadWait, Option<&Endpoint>) {
+    let asked = found.iter().flatten().find_map(|end| match end {
+        SocketEnd::Asking(address) => Some(address),
+        SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Elsewhere => None,
+    });
+    let is_own = |end: &SocketEnd| matches!(end, SocketEnd::Accepted | SocketEnd::Listening);
+    match (asked, found.iter().flatten().any(is_own)) {
+        (Some(address), _) => (ThreadWait::Network, Some(address)),
+        (None, true) => (ThreadWait::Idle, None),
+        (None, false) if found.is_empty() => (ThreadWait::Other, None),
+        (None, false) => (ThreadWait::Network, None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,7 +106,7 @@ mod tests {
             ..ConnectionEnds::default()
         };
         let socket = |number, inode| SocketSeen { number, inode };
-        let mut ends = SocketEnds::default();
+        let mut ends: SocketEnds<Option<Endpoint>> = SocketEnds::default();
         ends.learn(&None, socket(5, 99), (&list(10, 20), true));
         assert_eq!(ends.of(&None, socket(5, 99), &list(10, 20)), Some(SocketEnd::Elsewhere));
         ends.learn(&None, socket(5, 20), (&list(10, 20), false));

@@ -3,15 +3,25 @@
 //! The format is that of `docs/reference/formats/lines.md`, schema [`SCHEMA`]. Each line is complete by itself, and says in `line`
 //! what it is. Names are those of the record.
 
+mod compared;
+
+pub use compared::{
+    ExperimentBegins, ExperimentEnds, ExperimentTrialBegins, SideBegins, StageBegins, StandingLine,
+    TryBegins, TryConcluded, VariantLine,
+};
+
 use crate::ReportInput;
 use serde::Serialize;
 use sysdyno_record::analysis::{Finding, Verdict};
 use sysdyno_record::event::Event;
+use sysdyno_record::experiment::{TrialEnded, VariantsSettled};
 use sysdyno_record::load::{Counts, TrialBegin, TrialEnd, TrialEnding, TrialPurpose};
 use sysdyno_record::manifest::{ClockPair, RunKind, RunStatus};
 use sysdyno_record::plan::{Arrival, PhasePlan};
 use sysdyno_record::progress::{CpuUses, LoadSecond};
+use sysdyno_record::tryout::{Pair, Settled, TryTrial};
 use sysdyno_record::units::MonoNs;
+use sysdyno_record::work::WorkLine;
 
 /// The schema of the lines.
 pub const SCHEMA: &str = "sysdyno.lines/1";
@@ -38,8 +48,36 @@ pub enum RunLine<'a> {
     Finding(&'a Finding),
     /// How far the numbers can be trusted, and the result.
     Verdict(Concluded<'a>),
-    /// The run is over; the last line.
+    /// The run is over; the last line of it.
     End(RunEnds<'a>),
+    /// What a tryout compares.
+    Try(TryBegins<'a>),
+    /// What the pilot of a tryout settled.
+    Settled(&'a Settled),
+    /// A comparison of two variants begins.
+    Stage(StageBegins<'a>),
+    /// A trial of one side of a tryout begins.
+    SideBegin(SideBegins<'a>),
+    /// A trial of one side is over.
+    SideEnd(&'a TryTrial),
+    /// Two trials are a pair.
+    Pair(&'a Pair),
+    /// A comparison so far.
+    Standing(StandingLine<'a>),
+    /// The result of a tryout.
+    Conclusion(TryConcluded<'a>),
+    /// A command has ended, or a second of file operations.
+    Operation(&'a WorkLine),
+    /// An experiment begins; the first line.
+    ExperimentBegin(ExperimentBegins<'a>),
+    /// A trial of an experiment begins.
+    ExperimentTrialBegin(ExperimentTrialBegins<'a>),
+    /// A trial of an experiment is over.
+    ExperimentTrialEnd(&'a TrialEnded),
+    /// Variants that are measured no more.
+    ExperimentSettled(&'a VariantsSettled),
+    /// An experiment is over; the last line.
+    ExperimentEnd(ExperimentEnds<'a>),
 }
 
 /// The first line.
