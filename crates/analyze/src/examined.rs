@@ -71,7 +71,7 @@ impl<'a> Examined<'a> {
         // That of `load` only sorts out its one trial.
         let objective = match run.plan {
             Some(Plan::Run(plan)) => plan.objective,
-            Some(Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Watch(_)) | None => {
+            Some(Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_)) | None => {
                 Objective::default()
             }
         };

@@ -37,7 +37,7 @@ pub use experiment::{ExperimentDraft, resolve_again, with_words};
 pub use file::{MAX_FILE_BYTES, read as read_file};
 pub use host::{ExperimentLab, PlanHost};
 pub use load::LoadDraft;
-pub use probe::ProbeDraft;
+pub use probe::{PlannedProbe, ProbeDraft};
 pub use request::SAMPLING_HZ;
 pub use search::{SearchDraft, SearchUse};
 pub use tryout::{TimedCommand, TryDraft};

@@ -48,6 +48,32 @@ pub enum ProfileError {
         /// Its id.
         pid: u32,
     },
+    /// The machine has no counters, as most virtual ones have none.
+    #[error(
+        "cannot sample {event}: this machine has no hardware counters\nhint: `--event cpu-clock` samples by a timer, and needs none"
+    )]
+    NoCounters {
+        /// The event.
+        event: &'static str,
+    },
+    /// The machine has counters, but none for this.
+    #[error(
+        "cannot sample {event}: the hardware counters of this machine do not count them\nhint: `--event cycles`, or `perf list hw` for what they do count"
+    )]
+    NotCounted {
+        /// The event.
+        event: &'static str,
+    },
+    /// The kernel takes fewer samples.
+    #[error(
+        "cannot sample {rate_hz} times per second: the kernel allows {max_hz} (kernel.perf_event_max_sample_rate)\nhint: `-F {max_hz}`"
+    )]
+    Rate {
+        /// The rate. Unit: per second.
+        rate_hz: u32,
+        /// Its limit, which it lowers by itself where samples take too long. Unit: per second.
+        max_hz: u32,
+    },
     /// This user may not lock the memory that the kernel writes samples to.
     #[error(
         "cannot profile: {source}: too little memory may be locked\nhint: raise `ulimit -l` or kernel.perf_event_mlock_kb, end other profiles of this user, or run it with `sudo`"

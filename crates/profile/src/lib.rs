@@ -28,6 +28,7 @@ mod recording;
 mod registers;
 mod space;
 mod stacks;
+mod switches;
 mod sys;
 mod unwind;
 mod vdso;

@@ -5,17 +5,18 @@
 
 use crate::ProfileError;
 use crate::chain::CallChain;
-use crate::event::{self, Events};
+use crate::event::{self, CopiesSeen, Events};
 use crate::naming;
 use crate::plan::ProfilePlan;
 use crate::processes::{Processes, ProfileScope};
 use crate::registers::UserState;
 use crate::stacks::Stacks;
+use crate::switches::{OpenSwitches, SwitchSample, WholeSwitch};
 use crate::unwind::Unwinder;
 use crate::waits::Waits;
 use crate::wire::{self, PerfRecord, PerfWhat};
 use std::time::Duration;
-use sysdyno_record::profile::{KernelUnseen, Profile, ProfileCost, ProfileCounts, ProfileKind};
+use sysdyno_record::profile::{KernelUnseen, Profile, ProfileCost, ProfileCounts, ProfileKind, StackWeight};
 use sysdyno_record::units::MonoNs;
 
 /// Rounds after which no process in scope can have a child whose record still waits.
@@ -26,11 +27,16 @@ pub struct Recording {
     plan: ProfilePlan,
     events: Events,
     begin: MonoNs,
+    /// Whether stacks were copied at switches, as long as that went well.
+    copies_at_begin: bool,
     processes: Processes,
     stacks: Stacks,
     waits: Waits,
     unwinder: Unwinder,
+    switches: OpenSwitches,
     samples_count: u64,
+    /// Of them, off-CPU, those whose stack was not copied.
+    uncopied_count: u64,
     lost_count: u64,
     /// Records that wait for older ones, in the order of their times.
     pending: Vec<PerfRecord>,
@@ -43,8 +49,8 @@ pub struct Recording {
 impl Recording {
     /// Begins to record at this instant.
     ///
-    /// *Cost*: 1 MB of memory per CPU at 99 Hz (16 MB at the highest rate, 8 MB off-CPU), and an interruption of a few microseconds per
-    /// sample.
+    /// *Cost*: 1 MB of memory per CPU at 99 Hz (16 MB at the highest rate, 10 MB off-CPU), and an interruption of a few microseconds per
+    /// sample; off-CPU, also copies of stacks, at most 20 MB per second and CPU.
     ///
     /// # Errors
     /// This user may not, the kernel cannot, or its list of CPUs cannot be read.
@@ -56,16 +62,20 @@ impl Recording {
         };
         let events = Events::open(&plan)?;
         events.start()?;
+        let copies_at_begin = events.has_copies();
         Ok(Recording {
             plan,
             events,
             begin: now,
+            copies_at_begin,
             processes: Processes::new(scope),
             rounds_gone: 0,
             stacks: Stacks::default(),
             waits: Waits::default(),
             unwinder: Unwinder::default(),
+            switches: OpenSwitches::default(),
             samples_count: 0,
+            uncopied_count: 0,
             lost_count: 0,
             pending: Vec::new(),
             newest: MonoNs(0),
@@ -100,6 +110,7 @@ impl Recording {
         self.drain();
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().for_each(|record| self.take(record));
+        self.switches.tids().into_iter().for_each(|tid| self.close_switch(tid));
         self.waits.finish(now, &mut self.stacks);
         Stopped { recording: self, end: now }
     }
@@ -108,6 +119,14 @@ impl Recording {
     fn drain(&mut self) {
         let pending = &mut self.pending;
         self.events.drain(&mut self.bytes, |bytes| wire::parse(bytes, pending));
+        let mut seen = CopiesSeen::default();
+        self.events.drain_copies(&mut self.bytes, |bytes| {
+            seen.lost_count += wire::parse_copies(bytes, |copy| {
+                seen.copied_count += 1;
+                pending.push(copy);
+            });
+        });
+        self.events.fit_copies(&self.plan, seen);
         // Stable: records of one CPU at one time stay in their order.
         self.pending.sort_by_key(|record| record.at);
         self.newest = self.pending.last().map_or(self.newest, |last| last.at.max(self.newest));
@@ -116,10 +135,14 @@ impl Recording {
     fn take(&mut self, record: PerfRecord) {
         let PerfRecord { at, pid, tid, what } = record;
         match what {
-            PerfWhat::Sample { chain, user } if self.processes.is_in_scope(pid) => {
-                self.sample((at, pid, tid), &chain, user.as_ref())
+            PerfWhat::Sample { period, chain, user } if self.processes.is_in_scope(pid) => {
+                self.sample(SampleOf { at, pid, tid, period }, &chain, user.as_ref())
             }
-            PerfWhat::Sample { .. } => {}
+            PerfWhat::StackCopy(user) if self.processes.is_in_scope(pid) => {
+                let walked = self.unwinder.walk(pid, &user, &mut self.processes);
+                self.switches.copied(tid, walked);
+            }
+            PerfWhat::Sample { .. } | PerfWhat::StackCopy(_) => {}
             PerfWhat::Mapped(mapping) => self.processes.mapped(pid, &mapping),
             PerfWhat::Named { name, is_exec } if pid == tid => self.processes.named(pid, &name, is_exec),
             PerfWhat::Named { .. } => {}
@@ -131,28 +154,50 @@ impl Recording {
                 self.waits.gone(tid);
                 self.processes.ended(pid, tid);
             }
-            PerfWhat::SwitchedOut { is_preempted: true } => self.waits.preempted(tid),
-            PerfWhat::SwitchedOut { is_preempted: false } => {}
-            PerfWhat::SwitchedIn => self.waits.end(tid, at, &mut self.stacks),
+            PerfWhat::SwitchedOut { is_preempted } => {
+                self.close_switch(tid);
+                if is_preempted {
+                    self.waits.preempted(tid);
+                }
+            }
+            PerfWhat::SwitchedIn => {
+                self.close_switch(tid);
+                self.waits.end(tid, at, &mut self.stacks);
+            }
             PerfWhat::Lost { count } => self.lost_count += count,
         }
     }
 
-    fn sample(&mut self, of: (MonoNs, u32, u32), chain: &[u64], user: Option<&UserState>) {
-        let (at, pid, tid) = of;
+    fn sample(&mut self, of: SampleOf, chain: &[u64], user: Option<&UserState>) {
+        let SampleOf { at, pid, tid, period } = of;
         let mut chain = CallChain::of_words(chain);
+        if self.plan.kind == ProfileKind::OffCpu {
+            return self.switches.sampled(tid, SwitchSample { at, pid, chain });
+        }
         if let Some(user) = user {
             self.unwinder.complete(&mut chain, pid, user, &mut self.processes);
         }
         let stack = self.stacks.stack(pid, &chain, &mut self.processes);
-        match self.plan.kind {
-            ProfileKind::OnCpu => {
-                self.stacks.add(stack, 1_000_000_000 / u64::from(self.plan.rate_hz.max(1)));
-            }
-            ProfileKind::OffCpu => self.waits.begin(tid, at, stack),
-        }
+        self.stacks.add(stack, period);
         self.samples_count += 1;
     }
+
+    /// The thread no longer runs: its wait has the stack that has come by now.
+    fn close_switch(&mut self, tid: u32) {
+        let Some(WholeSwitch { sample, is_uncopied }) = self.switches.close(tid) else { return };
+        let stack = self.stacks.stack(sample.pid, &sample.chain, &mut self.processes);
+        self.waits.begin(tid, sample.at, stack);
+        self.samples_count += 1;
+        self.uncopied_count += u64::from(is_uncopied);
+    }
+}
+
+/// Who was sampled, when, and how many events or nanoseconds after the last time.
+struct SampleOf {
+    at: MonoNs,
+    pid: u32,
+    tid: u32,
+    period: u64,
 }
 
 impl Recording {
@@ -179,15 +224,24 @@ impl Stopped {
         let is_on_cpu = recording.plan.kind == ProfileKind::OnCpu;
         let counts = ProfileCounts {
             samples_count: recording.samples_count.saturating_sub(recording.stacks.beyond_bound_count),
-            lost_count: recording.lost_count + recording.waits.unpaired_count,
+            lost_count: recording.lost_count
+                + recording.waits.unpaired_count
+                + recording.switches.dropped_count,
             beyond_bound_count: recording.stacks.beyond_bound_count,
+            uncopied_stacks_count: recording.copies_at_begin.then_some(recording.uncopied_count),
             ..ProfileCounts::default()
         };
         let kernel_unseen = recording.kernel_unseen();
-        let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind);
+        let event = recording.events.event;
+        let weigh = match event.filter(|event| event.is_hardware()) {
+            Some(_) => StackWeight::Events,
+            None => StackWeight::Time,
+        };
+        let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind, weigh);
         Profile {
             host: None,
             kind: recording.plan.kind,
+            event,
             scope_pids: recording.plan.scope_pids,
             begin_mono_ns: recording.begin,
             end_mono_ns: end,

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use sysdyno_needs::{has, skip};
 use sysdyno_profile::{ProfilePlan, Recording};
-use sysdyno_record::profile::{Profile, ProfileKind};
+use sysdyno_record::profile::{Profile, ProfileKind, SampledEvent};
 use sysdyno_record::units::MonoNs;
 
 /// Samples that are waited for, of a program that does nothing but run.
@@ -28,7 +28,11 @@ impl Drop for Victim {
 }
 
 fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nested.c");
+    compiled_from("nested.c", folder, name, options)
+}
+
+fn compiled_from(source: &str, folder: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
     let program = folder.join(name);
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-fomit-frame-pointer"]).args(options).arg(source).arg("-o").arg(&program);
@@ -38,8 +42,13 @@ fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
 
 /// A profile of a program that is running, as soon as it has enough samples.
 fn profile(victim: &Victim, rate_hz: u32) -> Profile {
-    let pid = victim.0.id();
-    let plan = ProfilePlan { kind: ProfileKind::OnCpu, rate_hz, scope_pids: vec![pid], tree_pids: vec![pid] };
+    let (kind, event) = (ProfileKind::OnCpu, Some(SampledEvent::CpuClock));
+    recorded(ProfilePlan { kind, event, rate_hz, scope_pids: vec![], tree_pids: vec![] }, victim)
+}
+
+fn recorded(plan: ProfilePlan, victim: &Victim) -> Profile {
+    let pids = vec![victim.0.id()];
+    let plan = ProfilePlan { scope_pids: pids.clone(), tree_pids: pids, ..plan };
     let mut recording = Recording::begin(plan, MonoNs(0)).expect("profiles are allowed here");
     while recording.samples_count() < SAMPLES_MIN {
         recording.read(Duration::from_millis(50));
@@ -122,6 +131,24 @@ fn functions_without_tables_for_exceptions_have_their_callers_by_those_for_debug
             assert!(in_order < 0.1, "{name}: {in_order} in order; {:?}", profile.stacks);
         }
     }
+}
+
+#[test]
+fn waits_in_functions_without_frame_pointers_have_their_callers_in_order() {
+    if !can_profile("waits_in_functions_without_frame_pointers_have_their_callers_in_order") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let victim = Victim::start(&compiled_from("waiting.c", folder.path(), "waiting", &["-pie", "-fPIE"]));
+    let (scope_pids, tree_pids) = (vec![], vec![]);
+    let plan = ProfilePlan { kind: ProfileKind::OffCpu, event: None, rate_hz: 99, scope_pids, tree_pids };
+    let profile = recorded(plan, &victim);
+    // A thread that was switched away from before it got to its first wait has another stack.
+    let in_order = ratio_with(&profile, &["main", "outer_wait", "middle_wait", "innermost_wait"]);
+    assert!(in_order > 0.9, "{in_order} in order; {:?}", profile.stacks);
+    assert!(cut_ratio(&profile) < 0.05, "{:?}", profile.counts);
+    let copied = profile.counts.uncopied_stacks_count;
+    assert!(copied.is_some_and(|count| count < SAMPLES_MIN / 10), "{:?}", profile.counts);
 }
 
 #[test]

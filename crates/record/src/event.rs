@@ -1,5 +1,6 @@
 //! Marks on the time axis of a run.
 
+use crate::links::LinksForecast;
 use crate::log::LogLines;
 use crate::plan::{Endpoint, PhaseKind};
 use crate::service::{Moment, ServiceReading};
@@ -78,6 +79,8 @@ pub enum EventKind {
     SettingKept(SettingHeld),
     /// A changed setting was not undone, because something else has changed it since; `after` is what it was to be again.
     SettingLeft(SettingHeld),
+    /// The server's host has several links that carry the traffic of one, and sends to the sources of the load over these.
+    Links(LinksForecast),
     /// A log of the server, or the kernel's, said errors or warnings.
     LogLines(LogLines),
     /// Anything else worth keeping.

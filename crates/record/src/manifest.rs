@@ -55,6 +55,8 @@ named! {
         Try "try";
         /// `sysdyno watch --record`: a host, without a load.
         Watch "watch";
+        /// `sysdyno probe --record`: single operations.
+        Probe "probe";
     }
 }
 

@@ -1,6 +1,7 @@
 // The record as the page is given it. The writer is crates/report/src/html/payload.rs and, below it, crates/record;
 // names and units are theirs: the unit is the last word of a name.
 
+import type { ProbeConclusion, ProbeStrip } from "./probes.ts";
 import type { Profile } from "./profile.ts";
 import type { HostSummary } from "./watched.ts";
 
@@ -123,6 +124,8 @@ export interface ProbeSummary {
   unsent_count: number;
   response_time_ns: LatencySummary;
   p90_interval: [number, number] | null;
+  max_ns: number | null;
+  lost_ratio: number | null;
 }
 
 export interface Counts {
@@ -310,12 +313,24 @@ export interface Analysis {
   distribution: { ratio: number; value_ns: number }[];
   checks?: CheckOutcome[];
   probe?: ProbeSummary;
+  probes?: ProbeConclusion;
   operations?: OperationSummary[];
   headroom?: Headroom;
   session?: SessionResult;
   path?: PathTier[];
   /** Of a host that was watched without a load. */
   watched?: HostSummary;
+  /** How what the server sent was divided over its links. */
+  links?: LinkSplit[];
+}
+
+export interface LinkSplit {
+  name: string;
+  mode: string;
+  peers_count: number;
+  links: { name: string; sent_bytes: number | null; sent_ratio: number | null; predicted_ratio: number | null }[];
+  is_as_predicted: boolean | null;
+  chance: { peers_count: number; links_count: number; one_link_ratio: number; busiest_mean_ratio: number } | null;
 }
 
 export interface PhasePlan {
@@ -546,4 +561,6 @@ export interface Payload {
   heat?: HeatTable;
   series: SeriesTable;
   events: { mono_ns: MonoNs; event: Mark }[];
+  /** What outsiders saw over time; missing where there were none. */
+  probes?: ProbeStrip[];
 }

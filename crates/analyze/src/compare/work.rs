@@ -177,7 +177,8 @@ fn measure(side: &Side<WorkProfile>, name: Option<&str>, one: WorkMetric) -> Mea
 
 fn value(spread: &Spread) -> RunValue {
     let is_usable = |ends: &[f64; 2]| ends[0] > 0.0 && ends[0] <= spread.median && spread.median <= ends[1];
-    RunValue { value: spread.median, interval: spread.median_interval.filter(is_usable) }
+    let interval = spread.median_interval.filter(is_usable);
+    RunValue { value: spread.median, interval, is_lower_bound: false }
 }
 
 #[cfg(test)]

@@ -113,6 +113,7 @@ fn reply() -> impl Strategy<Value = ProbeReply> {
     (count(), instant(), proptest::option::of(instant()), instant(), 0..OUTCOMES.len()).prop_map(
         |(sequence, intended, sent, end, outcome)| ProbeReply {
             trial: 1,
+            target: (sequence % 3) as u16,
             sequence,
             intended_mono_ns: MonoNs(intended),
             sent_mono_ns: sent.map(MonoNs),

@@ -72,7 +72,7 @@ Precedence, highest first: command line, environment, ./sysdyno.toml,
 
 Exit codes:
   0    done
-  1    done, but a check failed: --fail-if, --fail-if-different, or no answer to a probe
+  1    done, but a check failed: --fail-if, --fail-if-different, or a probed target never answered
   2    wrong usage, or cannot run
   3    done, but the results cannot be trusted, whatever the checks say
   6    a setting could not be made durable; nothing was changed
@@ -109,7 +109,7 @@ pub enum Command {
     Tune(TuneArgs),
     /// Build a test bed of hosts, links, and real services, and tear it down again
     Lab(LabArgs),
-    /// Probe latency from outside the load: HTTP, TCP, or ICMP
+    /// Probe latency and loss from outside the load: several targets over HTTP, TCP, or ICMP
     Probe(ProbeArgs),
     /// Show where the CPU time goes, or what threads wait for, as a flame graph
     Profile(ProfileArgs),
@@ -346,7 +346,7 @@ impl ComparisonForm {
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// Run: its folder, its name, or the end of its name [default: the newest]
+    /// Run: its folder, its name, or the end of its name; or a file with the lines of `sysdyno probe` [default: the newest run]
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,
@@ -376,7 +376,7 @@ pub struct ExplainArgs {
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// Run: its folder, its name, or the end of its name [default: the newest]
+    /// Run: its folder, its name, or the end of its name; or a file with the lines of `sysdyno probe` [default: the newest run]
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,

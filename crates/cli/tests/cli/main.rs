@@ -23,6 +23,7 @@ mod memcached;
 mod origin;
 mod peers;
 mod probe;
+mod probes;
 mod profile;
 mod profile_users;
 mod quota;

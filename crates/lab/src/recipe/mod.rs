@@ -36,6 +36,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("hdfs-secondary", include_str!("../../recipes/hdfs-secondary.toml")),
     ("lighttpd", include_str!("../../recipes/lighttpd.toml")),
     ("load-generators", include_str!("../../recipes/load-generators.toml")),
+    ("lossy-path", include_str!("../../recipes/lossy-path.toml")),
     ("mariadb", include_str!("../../recipes/mariadb.toml")),
     ("memcached", include_str!("../../recipes/memcached.toml")),
     ("mighttpd2", include_str!("../../recipes/mighttpd2.toml")),

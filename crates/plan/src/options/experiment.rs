@@ -1,6 +1,8 @@
 //! Experiment files, table by table.
 
 use super::load::LoadOptions;
+use super::origin::OriginOptions;
+use super::probe::ProbeOptions;
 use super::search::CapacityOptions;
 use super::target::TargetOptions;
 use super::tryout::PercentOption;
@@ -48,6 +50,12 @@ pub struct ExperimentFile {
     /// The request and its response.
     #[serde(default)]
     pub target: TargetOptions,
+    /// The probes beside each load.
+    #[serde(default)]
+    pub probe: ProbeOptions,
+    /// Where connections come from.
+    #[serde(default)]
+    pub origin: OriginOptions,
     /// Factors, all combinations of whose levels are measured.
     #[serde(default, rename = "factor")]
     pub factors: Vec<FactorTable>,
@@ -135,6 +143,8 @@ pub struct QuickTable {
     pub load: LoadOptions,
     /// Options that override those of the file and of its levels.
     pub target: TargetOptions,
+    /// Options that override those of the file and of its levels.
+    pub probe: ProbeOptions,
 }
 
 /// Parameters of services: one value each, or for a factor a list of values.
@@ -181,4 +191,8 @@ pub struct LevelTable {
     pub load: LoadOptions,
     /// Options that override those of the whole file.
     pub target: TargetOptions,
+    /// Options that override those of the whole file.
+    pub probe: ProbeOptions,
+    /// Options that override those of the whole file.
+    pub origin: OriginOptions,
 }

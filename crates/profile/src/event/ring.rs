@@ -1,6 +1,6 @@
 //! The events of one CPU that share a ring: a single one of the whole CPU, or one of each thread.
 
-use super::attributes::EventSpec;
+use super::attributes::{EventSpec, SampleSource};
 use super::threads::ProcessThread;
 use crate::ProfileError;
 use crate::sys::{self, EventSubject, PerfRing};
@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
+use sysdyno_record::profile::SampledEvent;
 
 /// Why the events of a CPU could not be opened.
 pub(super) enum OpenFailure {
@@ -18,6 +19,8 @@ pub(super) enum OpenFailure {
     Memory(io::Error),
     /// All threads have ended.
     NoThread,
+    /// No counter of this machine counts the event.
+    NoCounter(SampledEvent),
     /// Anything else.
     Other(ProfileError),
 }
@@ -43,8 +46,8 @@ pub(super) struct EventRing {
 impl EventRing {
     /// Opens the event of a whole CPU, without starting it.
     pub(super) fn of_cpu(spec: &EventSpec, cpu: u32, ring_bytes: usize) -> Result<EventRing, OpenFailure> {
-        let event = open(spec, EventSubject::All, cpu, ring_bytes)
-            .map_err(|source| failure(source, spec.name(), cpu))?;
+        let event =
+            open(spec, EventSubject::All, cpu, ring_bytes).map_err(|source| failure(source, spec, cpu))?;
         EventRing::map(event, spec.name(), cpu, ring_bytes)
     }
 
@@ -68,7 +71,7 @@ impl EventRing {
                     denied.insert(*pid);
                     continue;
                 }
-                Err(source) => return Err(failure(source, spec.name(), cpu)),
+                Err(source) => return Err(failure(source, spec, cpu)),
             };
             match &mut ring {
                 Some(ring) => ring.add(event)?,
@@ -98,6 +101,11 @@ impl EventRing {
         shared.map_err(|source| OpenFailure::Other(self.error("share the ring of", source)))?;
         self.events.push(event);
         Ok(())
+    }
+
+    /// The CPU.
+    pub(super) fn cpu(&self) -> u32 {
+        self.cpu
     }
 
     /// Starts the events.
@@ -152,10 +160,54 @@ pub(super) fn is_refusal(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
-fn failure(source: io::Error, event: &'static str, cpu: u32) -> OpenFailure {
-    match source.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => OpenFailure::Rights { pid: None, source },
-        Some(libc::ENOSYS) => OpenFailure::Other(ProfileError::NoPerfEvents),
-        _ => OpenFailure::Other(ProfileError::Event { operation: "open", event, cpu, source }),
+/// What an error of perf_event_open(2) means.
+///
+/// An event that no unit of the machine counts is `ENOENT`, one that is counted but cannot interrupt `EOPNOTSUPP`, and units differ
+/// in what else they say. A rate beyond the kernel's is `EINVAL`.
+pub(super) fn failure(source: io::Error, spec: &EventSpec, cpu: u32) -> OpenFailure {
+    let code = source.raw_os_error();
+    let max_hz = (code == Some(libc::EINVAL)).then(rate_max_hz).flatten();
+    if let Some(max_hz) = max_hz.filter(|max_hz| *max_hz < spec.rate_hz) {
+        return OpenFailure::Other(ProfileError::Rate { rate_hz: spec.rate_hz, max_hz });
+    }
+    match (code, spec.source) {
+        (Some(libc::EACCES | libc::EPERM), _) => OpenFailure::Rights { pid: None, source },
+        (Some(libc::ENOSYS), _) => OpenFailure::Other(ProfileError::NoPerfEvents),
+        (
+            Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP | libc::EINVAL),
+            SampleSource::Running(event),
+        ) if event.is_hardware() => OpenFailure::NoCounter(event),
+        _ => OpenFailure::Other(ProfileError::Event { operation: "open", event: spec.name(), cpu, source }),
+    }
+}
+
+/// Most samples per second; the kernel lowers it by itself where they take too long. `None`: it cannot be read.
+fn rate_max_hz() -> Option<u32> {
+    std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate").ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_that_no_counter_counts_is_told_from_one_that_is_not_allowed() {
+        let of = |code, event| {
+            let spec = EventSpec {
+                source: SampleSource::Running(event),
+                rate_hz: 99,
+                sees_kernel: true,
+                is_inherited: false,
+            };
+            failure(io::Error::from_raw_os_error(code), &spec, 0)
+        };
+        for code in [libc::ENOENT, libc::ENODEV, libc::EOPNOTSUPP] {
+            let failure = of(code, SampledEvent::CacheMisses);
+            assert!(matches!(failure, OpenFailure::NoCounter(SampledEvent::CacheMisses)), "{code}");
+            assert!(matches!(of(code, SampledEvent::CpuClock), OpenFailure::Other(_)), "{code}");
+        }
+        for code in [libc::EACCES, libc::EPERM] {
+            assert!(matches!(of(code, SampledEvent::Cycles), OpenFailure::Rights { .. }), "{code}");
+        }
     }
 }

@@ -19,6 +19,7 @@ pub use run::{RunPlan, SearchMethod, SearchPlan};
 pub use target::{Endpoint, Target};
 pub use watch::WatchPlan;
 
+use crate::probe::ProbesPlan;
 use crate::tryout::TryPlan;
 use crate::work::WorkPlan;
 use serde::{Deserialize, Serialize};
@@ -38,16 +39,18 @@ pub enum Plan {
     Work(WorkPlan),
     /// `sysdyno watch --record`: a host, without a load.
     Watch(WatchPlan),
+    /// `sysdyno probe --record`: single operations without a load.
+    Probe(ProbesPlan),
 }
 
 impl Plan {
-    /// The load that is common to all trials; `None`: they run commands.
+    /// The load that is common to all trials; `None`: they run commands, or there is no load.
     pub fn load(&self) -> Option<&LoadPlan> {
         match self {
             Plan::Run(run) => Some(&run.load),
             Plan::Load(load) => Some(load),
             Plan::Try(tryout) => tryout.load(),
-            Plan::Work(_) | Plan::Watch(_) => None,
+            Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => None,
         }
     }
 
@@ -56,7 +59,7 @@ impl Plan {
         match self {
             Plan::Run(run) => &run.fail_if,
             Plan::Load(load) => &load.fail_if,
-            Plan::Try(_) | Plan::Work(_) | Plan::Watch(_) => &[],
+            Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => &[],
         }
     }
 }

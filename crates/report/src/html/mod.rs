@@ -10,9 +10,11 @@
 mod encode;
 mod heat;
 mod payload;
+mod probe;
 mod tryout;
 
 use crate::input::ReportInput;
+use crate::probe::{self as probe_text, ProbeInput};
 use crate::terminal::{self, Style};
 use crate::tryout::{TryInput, action_text, word_badge};
 use crate::watch::{RecordedInput, recorded_screen};
@@ -59,6 +61,15 @@ pub fn render_tryout(input: &TryInput<'_>) -> String {
     let title = format!("{} – {about}", word_badge(input.conclusion.verdict.word));
     let data = serde_json::to_string(&tryout::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
+}
+
+/// The report of a probe that ran alone: a complete HTML document.
+pub fn render_probe(input: &ProbeInput<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let text = probe_text::result(input, &style);
+    let title = format!("probe – {}", input.conclusion.headline);
+    let data = serde_json::to_string(&probe::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &text, &data)
 }
 
 /// The page of a comparison of runs: a complete HTML document. `profiles`: those of the first and the second run, where each has one.

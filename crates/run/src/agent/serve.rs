@@ -168,7 +168,7 @@ fn work<O: Write>(asked: &Receiver<AgentRequest>, mut agent: LocalAgent, output:
 
 fn carry_out(agent: &mut LocalAgent, request: AgentRequest, link: &mut dyn AgentLink) -> FromAgent {
     match agent.call(request, link) {
-        Ok(answer) => FromAgent::Reply(answer),
+        Ok(answer) => FromAgent::Reply(Box::new(answer)),
         Err(error) => FromAgent::Failed { text: error.to_string() },
     }
 }

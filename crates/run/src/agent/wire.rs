@@ -81,7 +81,7 @@ pub enum FromAgent {
     /// A profile has begun: it is allowed.
     Profiling,
     /// The answer to the request.
-    Reply(AgentAnswer),
+    Reply(Box<AgentAnswer>),
     /// The request could not be done.
     Failed {
         /// Why, as a message for users. Untrusted text.

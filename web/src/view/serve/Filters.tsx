@@ -22,6 +22,7 @@ const KINDS: Options = [
   ["try", "try"],
   ["demo", "demo"],
   ["watch", "watch"],
+  ["probe", "probe"],
 ];
 
 const SORTS: Options = [

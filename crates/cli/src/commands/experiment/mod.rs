@@ -136,25 +136,41 @@ fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> 
 fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
     let (variants, blocks) = (plan.variants.len(), plan.blocks);
     let most = if plan.until_decided { "at most " } else { "" };
-    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{most}{blocks} blocks") };
+    let in_blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{most}{blocks} blocks") };
     let time = forecast(plan, cells, &Timed::new());
     let trials = cells.len();
-    let can_tell = resolution(plan).map_or(String::new(), |resolution| format!("\n{}", told(&resolution)));
-    format!("measuring {variants} variants in {blocks}: {trials} trials, about {time}{can_tell}")
+    let can_tell =
+        resolution(plan).map_or(String::new(), |resolution| format!("\n{}", told(&resolution, blocks)));
+    format!("measuring {variants} variants in {in_blocks}: {trials} trials, about {time}{can_tell}")
 }
 
-/// What an experiment can detect, as a line.
-fn told(ExperimentResolution { title, deviation_ratio, difference_ratio }: &ExperimentResolution) -> String {
-    match difference_ratio {
+/// What an experiment can detect, and what would make it detect more, in lines.
+fn told(resolution: &ExperimentResolution, blocks: u32) -> String {
+    let ExperimentResolution { title, deviation_ratio, difference_ratio, margin_ratio, .. } = resolution;
+    let deviation = number::percent(*deviation_ratio);
+    let mut text = match difference_ratio {
         Some(difference) => format!(
-            "it can detect differences in {title} of about {} or more, if runs vary by {}",
-            number::percent(*difference),
-            number::percent(*deviation_ratio)
+            "it can detect differences in {title} of about {} or more, if runs vary by {deviation}",
+            number::percent(*difference)
         ),
         None => format!(
             "it can detect only large differences in {title}, because one block does not show how much runs vary"
         ),
+    };
+    if difference_ratio.is_none_or(|difference| difference > *margin_ratio) {
+        let margin = number::percent(*margin_ratio);
+        let needed =
+            resolution.margin_blocks.map_or_else(|| "very many".to_owned(), |needed| needed.to_string());
+        text.push_str(&format!("; to detect {margin}, it would need about {needed} blocks"));
     }
+    if blocks < resolution.rank_blocks {
+        let needed = resolution.rank_blocks;
+        text.push_str(&format!(
+            "\na single run that lies far off widens every interval: ranks that prevent this need at least {needed} \
+             blocks"
+        ));
+    }
+    text
 }
 
 fn name(plan: &ExperimentPlan, cell: PlannedCell) -> String {

@@ -14,6 +14,7 @@ use super::{
 use crate::clock;
 use crate::descriptors::raise_descriptor_limit;
 use crate::error::RunError;
+use crate::links::predict_here;
 use crate::profiling::take_profile;
 use crate::service::RunningCommand;
 use std::sync::Arc;
@@ -167,6 +168,7 @@ impl Agent for LocalAgent {
                 let LoadGuard { fence, labs } = &self.guard;
                 Ok(AgentAnswer::Route(RouteReport::here(&call, &fence.lists, labs.as_deref())))
             }
+            AgentRequest::Links(call) => predict_here(&call).map(AgentAnswer::Links),
             AgentRequest::StartSampling(order) => {
                 self.begin_sampling(order, link).map(AgentAnswer::StartSampling)
             }

@@ -42,7 +42,7 @@ impl Lab<'_, '_, '_> {
         if self.has_load() {
             self.bench.cool_down()?;
         }
-        let ObservedTrial { values, environment, failure } = ran.observation;
+        let ObservedTrial { values, lower_bounds, environment, failure } = ran.observation;
         Ok(TryTrial {
             trial: next.trial,
             stage: next.stage.stage,
@@ -53,6 +53,7 @@ impl Lab<'_, '_, '_> {
             end_mono_ns,
             load_trials: ran.load_trials,
             values,
+            lower_bounds,
             environment,
             read_back,
             failure,

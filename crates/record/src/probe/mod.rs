@@ -4,6 +4,14 @@
 //! does not depend on the generator. Identity: scheduled = sent + unsent, and
 //! sent = received + timed out + failed + in flight ([`ProbeSummary::is_balanced`]).
 
+mod conclusion;
+mod lines;
+mod target;
+
+pub use conclusion::{LossWindow, PROBE_SCHEMA, ProbeConclusion, ProbedSummary, WindowShare, WindowSight};
+pub use lines::{ProbeLines, read_lines};
+pub use target::{ProbedTarget, ProbesPlan};
+
 use crate::load::{FailureClass, Failures, LatencySummary};
 use crate::named::named;
 use crate::units::{MonoNs, SpanNs};
@@ -53,7 +61,10 @@ pub enum ProbeOutcome {
 pub struct ProbeReply {
     /// The trial that it ran beside, from 1; 0 of a probe on its own.
     pub trial: u32,
-    /// Number of the operation in its trial, from 1.
+    /// The target, by its place in the plan, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub target: u16,
+    /// Number of the operation of this target in its trial, from 1.
     pub sequence: u64,
     /// When it was to be sent.
     pub intended_mono_ns: MonoNs,
@@ -67,6 +78,11 @@ pub struct ProbeReply {
     pub connect_ns: Option<u64>,
     /// Status code of an HTTP response; `None` of other kinds, and without a response.
     pub status: Option<u16>,
+}
+
+/// Records of a single target do not number it.
+fn is_first(target: &u16) -> bool {
+    *target == 0
 }
 
 impl ProbeReply {
@@ -145,6 +161,7 @@ mod tests {
     fn a_reply_is_written_as_specified() {
         let reply = ProbeReply {
             trial: 1,
+            target: 0,
             sequence: 7,
             intended_mono_ns: MonoNs(1_000),
             sent_mono_ns: Some(MonoNs(1_200)),
@@ -159,5 +176,9 @@ mod tests {
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<ProbeReply>(&text).expect("parses"), reply);
         assert_eq!((reply.response_ns(), reply.service_ns()), (4_000, Some(3_800)));
+        let second = ProbeReply { target: 2, ..reply };
+        let text = serde_json::to_string(&second).expect("serialises");
+        assert!(text.starts_with("{\"trial\":1,\"target\":2,\"sequence\":7,"), "{text}");
+        assert_eq!(serde_json::from_str::<ProbeReply>(&text).expect("parses"), second);
     }
 }

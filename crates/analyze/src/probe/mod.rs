@@ -3,6 +3,12 @@
 //! Least, mean, and greatest time and the deviation cover replies only, as `ping` prints them. Percentiles also include
 //! requests that were given up or left open, as lower bounds: a client that never got a response waited too.
 
+mod conclude;
+mod losses;
+
+pub use conclude::ProbesTally;
+pub(crate) use conclude::conclusion_of;
+
 use crate::view::TrialView;
 use std::collections::BTreeMap;
 use sysdyno_record::load::{FailureClass, LatencySummary};
@@ -60,13 +66,14 @@ impl Default for ProbeTally {
 }
 
 impl ProbeTally {
-    /// Of the operations of a trial that were to be sent in its measured phases.
+    /// Of the operations of a trial on the load's own target that were to be sent in its measured phases.
     pub fn of_measured(view: &TrialView) -> ProbeTally {
         let measured = view.measured();
         let span = measured.begin_mono_ns..measured.end_mono_ns;
         let mut tally = ProbeTally::default();
-        let is_of_trial =
-            |reply: &&ProbeReply| reply.trial == view.begin.trial && span.contains(&reply.intended_mono_ns);
+        let is_of_trial = |reply: &&ProbeReply| {
+            (reply.trial, reply.target) == (view.begin.trial, 0) && span.contains(&reply.intended_mono_ns)
+        };
         view.probe.iter().filter(is_of_trial).for_each(|reply| tally.add(reply));
         tally
     }
@@ -166,7 +173,7 @@ impl Moments {
     }
 }
 
-/// The probe beside a trial, over its measured phases; `None`: there was none.
+/// The probe of the load's own target beside a trial, over its measured phases; `None`: there was none.
 pub(crate) fn summary_of(view: &TrialView) -> Option<ProbeSummary> {
     let plan = view.plan().probe?;
     Some(ProbeTally::of_measured(view).summary(&plan))
@@ -185,6 +192,7 @@ mod tests {
         let intended = MonoNs(sequence * 1_000_000_000);
         ProbeReply {
             trial: 0,
+            target: 0,
             sequence,
             intended_mono_ns: intended,
             sent_mono_ns: (outcome != ProbeOutcome::Unsent).then_some(MonoNs(intended.0 + 1_000_000)),

@@ -4,102 +4,20 @@
 //! All is deterministic; with `SYSDYNO_SLOW_TESTS=1` there are 25 times more repetitions, and the bounds are five
 //! times as tight.
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use sysdyno_stats::block_model::{BlockCell, BlockDifference, BlockModel};
+mod block_model;
+mod bounds;
+mod errors;
+mod experiment;
+mod rate;
+mod shapes;
+
+use rate::{Random, Rate};
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::signed_rank::hodges_lehmann;
-use sysdyno_stats::verdict::{Comparison, Intervals, compare, judge, log_margin, stop_reason};
+use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
 use sysdyno_stats::{
     change_point, dependence, distribution, goodness, order_statistics, proportion, regression, steady,
 };
-
-/// The error rate of a decision, or the coverage of an interval, with how often it was tried.
-struct Rate {
-    hits: u32,
-    tries: u32,
-}
-
-impl Rate {
-    /// How often `is_hit` holds in `short` repetitions, or 25 times as many.
-    fn of(short: u32, seed: u64, mut is_hit: impl FnMut(&mut Random) -> bool) -> Rate {
-        let is_slow = std::env::var_os("SYSDYNO_SLOW_TESTS").is_some_and(|value| value == "1");
-        let tries = if is_slow { short * 25 } else { short };
-        let mut random = Random { bits: Xoshiro256PlusPlus::seed_from_u64(seed) };
-        Rate { hits: (0..tries).map(|_| u32::from(is_hit(&mut random))).sum(), tries }
-    }
-
-    fn ratio(&self) -> f64 {
-        f64::from(self.hits) / f64::from(self.tries)
-    }
-
-    fn standard_error(&self, promised: f64) -> f64 {
-        (promised * (1.0 - promised) / f64::from(self.tries)).sqrt()
-    }
-
-    #[track_caller]
-    fn is_about(&self, promised: f64) {
-        let distance = (self.ratio() - promised).abs();
-        assert!(distance <= 4.0 * self.standard_error(promised), "{} instead of {promised}", self.ratio());
-    }
-
-    #[track_caller]
-    fn is_at_least(&self, promised: f64) {
-        assert!(
-            self.ratio() >= promised - 4.0 * self.standard_error(promised),
-            "{} below {promised}",
-            self.ratio()
-        );
-    }
-
-    #[track_caller]
-    fn is_at_most(&self, promised: f64) {
-        assert!(
-            self.ratio() <= promised + 4.0 * self.standard_error(promised),
-            "{} above {promised}",
-            self.ratio()
-        );
-    }
-}
-
-struct Random {
-    bits: Xoshiro256PlusPlus,
-}
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.bits.random()
-    }
-
-    fn exponential(&mut self) -> f64 {
-        -(1.0 - self.uniform()).ln()
-    }
-
-    fn normal(&mut self) -> f64 {
-        let radius = (2.0 * self.exponential()).sqrt();
-        radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
-    }
-
-    /// Noise of one trial: mostly normal, now and then hit by something else on the machine.
-    fn spiky(&mut self) -> f64 {
-        let hit = if self.uniform() < 0.15 { 6.0 * self.exponential() } else { 0.0 };
-        self.normal() + hit
-    }
-
-    fn many(&mut self, count: usize, draw: impl Fn(&mut Random) -> f64) -> Vec<f64> {
-        (0..count).map(|_| draw(self)).collect()
-    }
-
-    /// A first-order autoregressive series around zero.
-    fn autoregressive(&mut self, count: usize, memory: f64) -> Vec<f64> {
-        let mut value = self.normal() / (1.0 - memory * memory).sqrt();
-        let mut next = || {
-            value = memory * value + self.normal();
-            value
-        };
-        (0..count).map(|_| next()).collect()
-    }
-}
 
 #[test]
 fn ranks_cover_the_quantile_as_often_as_the_binomial_says() {
@@ -359,134 +277,4 @@ fn no_interval_is_better_than_a_wrong_one() {
         assert!(found.naive_wrong.ratio() > 0.5, "{memory} {ratio}: {}", found.naive_wrong.ratio());
     }
     coverage(45, 10, 0.8, 0.5).wrong.is_at_most(0.11);
-}
-
-/// A matrix of variants and blocks without any effect: blocks differ by ten times what cells scatter.
-struct Matrix<'a> {
-    deviations: &'a [f64],
-    blocks: u32,
-    /// Share of the cells that are missing.
-    missing: f64,
-    is_spiky: bool,
-    /// Whether every second block has ten times the error, and says so.
-    has_errors: bool,
-}
-
-impl Matrix<'_> {
-    fn model(&self, random: &mut Random) -> Option<BlockModel> {
-        let mut cells = Vec::new();
-        for block in 0..self.blocks {
-            let level = 10.0 * random.normal();
-            for (variant, deviation) in self.deviations.iter().enumerate() {
-                let error = if !self.has_errors {
-                    0.0
-                } else if (variant + block as usize).is_multiple_of(2) {
-                    3.0
-                } else {
-                    0.3
-                };
-                let spike = if random.uniform() < 0.15 { 6.0 * random.exponential() - 6.0 } else { 0.0 };
-                let scatter = random.normal() + if self.is_spiky { spike } else { 0.0 };
-                let value = level + deviation * scatter + error * random.normal();
-                if random.uniform() >= self.missing {
-                    cells.push(BlockCell { variant, block, value, error });
-                }
-            }
-        }
-        BlockModel::fit(&cells)
-    }
-
-    /// How often all differences from the first variant are within their intervals.
-    fn covered(&self, seed: u64) -> Rate {
-        Rate::of(400, seed, |random| {
-            let is_within =
-                |model: BlockModel| model.against(0, 0.95).iter().all(|found| found.difference.contains(0.0));
-            self.model(random).is_none_or(is_within)
-        })
-    }
-}
-
-const PLAIN: Matrix<'static> =
-    Matrix { deviations: &[1.0; 4], blocks: 3, missing: 0.0, is_spiky: false, has_errors: false };
-
-#[test]
-fn intervals_of_a_block_model_hold_together() {
-    for (count, blocks) in [(2, 3), (3, 2), (4, 2), (6, 2), (4, 3), (8, 3), (4, 8)] {
-        let covered = Matrix { deviations: &[1.0; 8][..count], blocks, ..PLAIN }.covered(u64::from(blocks));
-        covered.is_about(0.95);
-    }
-}
-
-#[test]
-fn intervals_of_a_block_model_hold_with_missing_cells_spikes_and_errors_of_cells() {
-    Matrix { missing: 0.2, blocks: 4, ..PLAIN }.covered(1).is_at_least(0.94);
-    Matrix { is_spiky: true, ..PLAIN }.covered(2).is_at_least(0.95);
-    Matrix { has_errors: true, blocks: 4, ..PLAIN }.covered(3).is_at_least(0.92);
-}
-
-#[test]
-fn a_variant_that_scatters_ten_times_as_much_does_not_make_intervals_too_narrow() {
-    for (seed, deviations) in [[1.0, 1.0, 1.0, 10.0], [10.0, 1.0, 1.0, 1.0]].iter().enumerate() {
-        Matrix { deviations, ..PLAIN }.covered(seed as u64).is_at_least(0.92);
-        Matrix { deviations, blocks: 6, ..PLAIN }.covered(seed as u64).is_at_least(0.94);
-    }
-}
-
-/// Words of an experiment of four variants that is looked at after every second block of at most twelve, and whose variants are
-/// left out once they are settled.
-fn told_until_decided(levels: [f64; 4], deviation: f64, random: &mut Random) -> Vec<Comparison> {
-    const MARGIN: f64 = 0.05;
-    let (mut cells, mut settled) = (Vec::new(), Vec::new());
-    for block in 0..12 {
-        for variant in (0..4).filter(|variant| !settled.contains(variant)) {
-            let value = levels[variant] + f64::from(block) + deviation * random.normal();
-            cells.push(BlockCell::new(variant, block, value));
-        }
-        let model = BlockModel::fit(&cells).filter(|_| block % 2 == 1);
-        settled.extend(model.map_or_else(Vec::new, |model| model.settled(0, MARGIN, 1.0)));
-        if settled.contains(&0) {
-            break;
-        }
-    }
-    let model = BlockModel::fit(&cells).expect("sound");
-    let word = |(wide, narrow): (BlockDifference, BlockDifference)| {
-        compare(&Intervals { wide: Some(wide.difference), narrow: Some(narrow.difference) }, MARGIN)
-    };
-    model.against(0, 0.95).into_iter().zip(model.against(0, 0.9)).map(word).collect()
-}
-
-#[test]
-fn an_experiment_that_ends_once_it_is_decided_errs_no_more_often() {
-    for (seed, deviation) in [0.02, 0.05, 0.1].into_iter().enumerate() {
-        let is_false = |random: &mut Random| {
-            let words = told_until_decided([0.0; 4], deviation, random);
-            words.iter().any(|word| matches!(word, Comparison::Better | Comparison::Worse))
-        };
-        Rate::of(300, seed as u64, is_false).is_at_most(0.05);
-    }
-    let is_right = |random: &mut Random| {
-        told_until_decided([0.0, 0.3, -0.3, 0.0], 0.03, random)
-            == [Comparison::Better, Comparison::Worse, Comparison::Same]
-    };
-    Rate::of(200, 9, is_right).is_at_least(0.9);
-}
-
-#[test]
-fn the_best_of_a_block_model_is_rarely_left_out_and_two_blocks_tell_it_from_others() {
-    let best = |effect: f64| {
-        move |random: &mut Random| {
-            let cells = (0..2).flat_map(|block| (0..4).map(move |variant| (variant, block)));
-            let cells: Vec<BlockCell> = cells
-                .map(|(variant, block)| {
-                    let level = if variant == 2 { effect } else { 0.0 };
-                    BlockCell::new(variant, block, level + 10.0 * f64::from(block) + random.normal())
-                })
-                .collect();
-            BlockModel::fit(&cells).map(|model| model.perhaps_best(1.0, 0.95)).unwrap_or_default()
-        }
-    };
-    let without = best(0.0);
-    Rate::of(400, 5, |random| without(random).contains(&2)).is_at_least(0.95);
-    let with = best(30.0);
-    Rate::of(400, 6, |random| with(random) == [2]).is_at_least(0.95);
 }
