@@ -55,6 +55,10 @@ named! {
         Try "try";
         /// `sysdyno squeeze`: how much each resource matters.
         Squeeze "squeeze";
+        /// `sysdyno watch --record`: a host, without a load.
+        Watch "watch";
+        /// `sysdyno probe --record`: single operations.
+        Probe "probe";
     }
 }
 

@@ -192,7 +192,7 @@ fn what_is_not_in_the_list_is_missing_from_the_sum() {
         (0..50).filter_map(|seed| run(seed, pool, 0.01, true).sum.map(|sum| sum.word)).collect();
     assert!(words.iter().all(|word| *word == SumWord::Missing) && words.len() == 50, "{words:?}");
     let told = run(1, pool, 0.01, true).headline;
-    assert!(told.contains("not in it does: a pool, a lock"), "{told}");
+    assert!(told.contains("not in the list does: a pool, a lock"), "{told}");
 }
 
 #[test]

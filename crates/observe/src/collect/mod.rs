@@ -35,6 +35,7 @@ mod tiers;
 mod vmstat;
 
 use crate::watch::Watchlist;
+pub(crate) use cgroup::ProcessThrottling;
 pub use cgroup::group_throttling;
 pub(crate) use columns::Table;
 

@@ -110,6 +110,7 @@ words! {
         Demo "demo" "Demos";
         Try "try" "Experiments";
         Squeeze "squeeze" "Squeezes";
+        Probe "probe" "Probes";
     }
     SpinChoice {
         Auto "auto" "If the server runs on other CPUs";

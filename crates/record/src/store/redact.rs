@@ -5,6 +5,7 @@
 
 use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
+use crate::probe::ProbesPlan;
 use crate::squeeze::SqueezePlan;
 use crate::tryout::{Action, TryPlan, TryWorkload};
 
@@ -44,6 +45,8 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
         Plan::Run(run) => Plan::Run(RunPlan { load: redacted_load(&run.load), ..run.clone() }),
         Plan::Load(load) => Plan::Load(redacted_load(load)),
         Plan::Work(work) => Plan::Work(work.clone()),
+        Plan::Watch(watch) => Plan::Watch(watch.clone()),
+        Plan::Probe(probes) => Plan::Probe(redacted_probes(probes)),
         Plan::Try(tryout) => Plan::Try(Box::new(redacted_tryout(tryout))),
         Plan::Squeeze(squeeze) => Plan::Squeeze(Box::new(SqueezePlan {
             tryout: redacted_tryout(&squeeze.tryout),
@@ -52,12 +55,24 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
     }
 }
 
+fn redacted_probes(plan: &ProbesPlan) -> ProbesPlan {
+    let mut plan = plan.clone();
+    for probed in &mut plan.targets {
+        probed.target.url = redacted_url(&probed.target.url);
+    }
+    plan
+}
+
 fn redacted_tryout(plan: &TryPlan) -> TryPlan {
     let mut plan = plan.clone();
     match &mut plan.workload {
         TryWorkload::Load(load) => **load = redacted_load(load),
         TryWorkload::Capacity(run) => run.load = redacted_load(&run.load),
         TryWorkload::Commands => {}
+    }
+    if let Some(command) = &mut plan.command {
+        let around = [command.prepare.as_mut(), command.clean.as_mut()];
+        [Some(&mut command.run)].into_iter().chain(around).flatten().for_each(redact_command);
     }
     for variant in &mut plan.variants {
         match &mut variant.action {
@@ -83,7 +98,8 @@ pub(super) fn redacted_load(plan: &LoadPlan) -> LoadPlan {
     let operations = plan.workload.operations.iter_mut().flat_map(|operation| &mut operation.request.headers);
     let fields = plan.request.headers.iter_mut().chain(operations);
     fields.filter(|field| !is_harmless(&field.name)).for_each(redact_field);
-    plan.target.url = redacted_url(&plan.target.url);
+    let urls = plan.probes.iter_mut().map(|probed| &mut probed.target.url).chain([&mut plan.target.url]);
+    urls.for_each(|url| *url = redacted_url(url));
     plan
 }
 

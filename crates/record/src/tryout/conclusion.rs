@@ -170,6 +170,8 @@ pub enum DiagnosticKind {
     Placebo,
     /// Of a squeeze: whether the CPU of all tiers comes to that of the host.
     HostCpu,
+    /// Trials whose value is only a lower bound.
+    Bounds,
 }
 
 /// What a tryout can see.

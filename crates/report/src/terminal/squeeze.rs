@@ -38,7 +38,8 @@ fn draw_word(input: &SqueezeInput<'_>, screen: &mut Screen) {
     let (tone, word) = match conclusion.rows.first().map(|row| row.word) {
         _ if !conclusion.void.is_empty() => (Tone::Bad, "✘ VOID"),
         Some(RowWord::Limits | RowWord::Matters) => (Tone::Good, "✔ FOUND"),
-        _ => (Tone::Doubtful, "? NOT FOUND"),
+        Some(RowWord::Spare) => (Tone::Doubtful, "= NOT IN THE LIST"),
+        _ => (Tone::Doubtful, "? CAN'T TELL"),
     };
     let badge = style.dress(tone, &style.characters(word));
     let url = escape::terminal(input.url(), style.width().saturating_sub(18));
@@ -162,10 +163,8 @@ fn draw_around(input: &SqueezeInput<'_>, screen: &mut Screen) {
     }
     let trials = input.trials().count();
     let took = number::span(Duration::from_nanos(input.conclusion.elapsed_ns));
-    let baseline = input
-        .conclusion
-        .baseline
-        .map_or(String::new(), |hz| format!("{} req/s untouched · ", number::rate(hz)));
+    let baseline =
+        input.conclusion.baseline.map_or(String::new(), |hz| format!("{} untouched · ", number::rate(hz)));
     // Whoever died could not write that it undid anything; the guardian or the next start does.
     let fate =
         if input.folder.is_incomplete { "check `sysdyno tune status`" } else { "everything is undone" };
