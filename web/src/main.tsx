@@ -1,7 +1,8 @@
-// Reads what is embedded in the page, a run, a comparison, a tryout, a squeeze, a probe, a profile, or a page of `sysdyno serve`, and draws it in place
+// Reads what is embedded in the page, a run, a comparison, a tryout, an autotune, a squeeze, a probe, a profile, or a page of `sysdyno serve`, and draws it in place
 // of the plain text.
 
 import { render } from "preact";
+import { AUTOTUNE_SCHEMA, type AutotunePayload } from "./record/autotune.ts";
 import type { Comparison as Compared } from "./record/comparison.ts";
 import { Run } from "./record/decode.ts";
 import { Tryout, TRY_SCHEMA, type TryPayload } from "./record/tryout.ts";
@@ -12,6 +13,7 @@ import { SQUEEZE_SCHEMA, type SqueezePayload } from "./record/squeeze.ts";
 import { parseRecord } from "./record/text.ts";
 import type { Payload } from "./record/types.ts";
 import { followReader } from "./state/folds.ts";
+import { AutotuneReport } from "./view/autotune/AutotuneReport.tsx";
 import { Comparison } from "./view/compare/Comparison.tsx";
 import { ProbeReport } from "./view/ProbeReport.tsx";
 import { ProfileReport } from "./view/profile/ProfileReport.tsx";
@@ -27,6 +29,7 @@ type Document =
   | Payload
   | Compared
   | TryPayload
+  | AutotunePayload
   | SqueezePayload
   | ProbePayload
   | ProfilePayload
@@ -44,6 +47,8 @@ function viewOf(payload: Document) {
       return <NoticeView notice={payload} />;
     case "sysdyno.comparison/1":
       return <Comparison compared={payload} />;
+    case AUTOTUNE_SCHEMA:
+      return <AutotuneReport payload={payload} />;
     case TRY_SCHEMA:
       return <TryReport tryout={new Tryout(payload)} />;
     case SQUEEZE_SCHEMA:

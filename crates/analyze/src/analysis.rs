@@ -55,7 +55,9 @@ pub fn analyze(run: &RunView) -> Analysis {
     add_latencies(&mut analysis, &examined, run);
     analysis.headroom = match plan {
         Plan::Run(plan) => plan.need.as_ref().and_then(|need| headroom(need, &analysis)),
-        Plan::Load(_) | Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => None,
+        Plan::Load(_) | Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
+            None
+        }
     };
     analysis.checks = judge(plan.fail_if(), &analysis);
     analysis

@@ -2,12 +2,14 @@
 //!
 //! Promise: this crate does no input or output beyond reading the given files and looking up the server's name, and it never
 //! leaves a plan half-checked. User input is a draft ([`LoadDraft`], [`SearchDraft`], [`TryDraft`], [`SqueezeDraft`], [`ExperimentDraft`],
+//! [`AutotuneDraft`],
 //! [`WorkDraft`], [`ProbeDraft`]); its `finish` fills in every default, makes every check in one order, and returns the plan
 //! with notes for the user. There is no other way to make a plan.
 //!
 //! Everything else that a plan depends on is passed in as [`PlanHost`]: seeds, CPUs, ports, labs. The same draft on the same
 //! host makes the same plan.
 
+mod autotune;
 mod change;
 mod command;
 mod draft;
@@ -33,6 +35,7 @@ mod wire;
 mod work;
 mod workload;
 
+pub use autotune::AutotuneDraft;
 pub use draft::{BaseDraft, Checked};
 pub use experiment::{ExperimentDraft, resolve_again, with_words};
 pub use file::{MAX_FILE_BYTES, read as read_file};

@@ -11,6 +11,7 @@
 //! - the unit is the last word of a name, or the type is the unit.
 
 pub mod analysis;
+pub mod autotune;
 pub mod change;
 pub mod column;
 pub mod command;

@@ -26,6 +26,7 @@ const RESOURCES: [(ResourceKind, &str); 4] = [
 
 fn plan(seed: u64) -> SqueezePlan {
     let tryout = TryPlan {
+        command: None,
         workload: TryWorkload::Commands,
         variants: vec![Variant { name: "A".into(), action: Action::AsItIs }],
         contrasts: Vec::new(),
@@ -103,6 +104,7 @@ fn run(seed: u64, model: Model, deviation: f64, does_bite: bool) -> SqueezeConcl
         let begin = u64::from(next.trial) * 5_000_000_000;
         let moved = if does_bite { 0.3 } else { 0.0 };
         course.record(TryTrial {
+            lower_bounds: Vec::new(),
             trial: next.trial,
             stage: next.stage.stage,
             pair: next.pair,

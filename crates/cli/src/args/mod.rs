@@ -2,6 +2,7 @@
 //! come from these definitions and from those of `sysdyno_plan::options`, from which plans are made.
 
 mod agent;
+mod autotune;
 mod compare;
 mod experiment;
 mod facts;
@@ -24,6 +25,7 @@ mod tune;
 mod watch;
 
 pub use agent::{AgentArgs, LabSshOptions};
+pub use autotune::AutotuneArgs;
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
     ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentMeasureArgs,
@@ -107,6 +109,8 @@ pub enum Command {
     Try(Box<TryArgs>),
     /// Take a little of each resource away and tell which ones the throughput of a server depends on
     Squeeze(Box<SqueezeArgs>),
+    /// Tune a server by itself: measure, diagnose, try what fits, and keep what is proven
+    Autotune(Box<AutotuneArgs>),
     /// Measure every combination of several factors, in blocks, and tell which ones differ
     Experiment(ExperimentArgs),
     /// Change kernel and service settings, with a guaranteed way back

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod agent;
+mod autotune;
 mod burn;
 mod compare;
 mod demo;
@@ -52,6 +53,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Load(args) => load::load(*args, ui),
         Command::Try(args) => tryout::try_changes(*args, ui),
         Command::Squeeze(args) => squeeze::squeeze(*args, ui),
+        Command::Autotune(args) => autotune::autotune(*args, ui),
         Command::Experiment(args) => experiment::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),

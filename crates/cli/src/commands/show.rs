@@ -1,7 +1,7 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
 use super::record::{is_living, print};
-use super::{probe, squeeze, tryout, watched, work};
+use super::{autotune, probe, squeeze, tryout, watched, work};
 use crate::args::{ComparisonForm, OutputForm, RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sysdyno_analyze::analyze;
 use sysdyno_plan::options::Combine;
 use sysdyno_record::plan::Plan;
-use sysdyno_record::store::{Run, list};
+use sysdyno_record::store::{AutotuneFolder, Run, list};
 use sysdyno_report::{ReportInput, html};
 
 pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -22,6 +22,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
     );
     if let Some(lines) = args.run.as_deref().filter(|path| path.is_file()) {
         return probe::show_lines(lines, args.output.form(), ui);
+    }
+    if let Some(path) = args.run.as_deref().filter(|path| AutotuneFolder::is_at(path)) {
+        return autotune::show(path, args.output.form() == OutputForm::Json, ui);
     }
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);

@@ -3,6 +3,7 @@
 //! A list replaces the list below it, and so does a switch. Lists of `allow` never replace each other: all of them count.
 
 use super::allow::Allow;
+use super::autotune::AutotuneOptions;
 use super::load::LoadOptions;
 use super::origin::OriginOptions;
 use super::probe::ProbeOptions;
@@ -66,6 +67,9 @@ combine! {
     NeedOptions { need }
     TryOptions {
         metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
+    }
+    AutotuneOptions {
+        allow_change, budget, rounds, candidates, effect, race_blocks, proof_blocks, window, warmup, connections, noisy, keep,
     }
     SqueezeOptions { depth, only, budget, pairs, window, warmup, connections, noisy }
     LoadOptions { connections, duration, requests, rate, steps, ramp, objective, arrival, warmup, fail_if }

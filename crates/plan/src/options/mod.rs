@@ -5,6 +5,7 @@
 //! optional; defaults are filled in once, when a plan is made.
 
 mod allow;
+mod autotune;
 mod combine;
 mod experiment;
 mod habits;
@@ -24,6 +25,7 @@ mod work;
 mod workload;
 
 pub use allow::Allow;
+pub use autotune::AutotuneOptions;
 pub use combine::Combine;
 pub use experiment::{
     CommandTable, ExperimentFile, FactorTable, LabSource, LevelTable, QuickTable, ServiceTables, WorkTable,

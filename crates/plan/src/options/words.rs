@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::Deserialize;
 use serde::de::Error;
+use sysdyno_record::autotune::Allowance;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::manifest::RunKind;
@@ -99,6 +100,14 @@ words! {
     ProxyProtocol {
         V1 "v1" "Version 1: one line of text";
         V2 "v2" "Version 2: binary";
+    }
+    Allowance {
+        Kernel "kernel" "Settings of the kernel";
+        ServiceConfig "service-config" "Configuration files of services";
+        ServiceReload "service-reload" "Services read their files again while they run";
+        Restart "restart" "Services of a lab are stopped and started";
+        Durability "durability" "What was confirmed may be lost in a power cut";
+        SharedCache "shared-cache" "One response may be served to several users";
     }
     ResourceKind {
         Cpu "cpu" "CPU of each tier of the server";

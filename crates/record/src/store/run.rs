@@ -94,7 +94,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 23] = [
+const FILES: [&str; 24] = [
     PLAN,
     FACTS,
     TRIALS,

@@ -7,6 +7,7 @@
 //! Invariants: no byte of the record can end the element that it stands in (tested with hostile records); every value
 //! of the record is text in the page, never markup.
 
+mod autotune;
 mod encode;
 mod heat;
 mod payload;
@@ -14,6 +15,7 @@ mod probe;
 mod squeeze;
 mod tryout;
 
+use crate::autotune::AutotuneInput;
 use crate::input::ReportInput;
 use crate::probe::{self as probe_text, ProbeInput};
 use crate::squeeze::SqueezeInput;
@@ -72,6 +74,16 @@ pub fn render_squeeze(input: &SqueezeInput<'_>) -> String {
     let title = format!("Squeeze – {}", input.url());
     let data =
         serde_json::to_string(&squeeze::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// The report of an autotune: a complete HTML document.
+pub fn render_autotune(input: &AutotuneInput<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let screen = terminal::render_autotune(input, &style);
+    let title = format!("Autotune – {}", input.url());
+    let data =
+        serde_json::to_string(&autotune::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
 }
 

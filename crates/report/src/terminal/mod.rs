@@ -6,6 +6,7 @@
 //! counts, where the report is.
 
 mod answer;
+mod autotune;
 mod checks;
 mod explain;
 mod hosts;
@@ -27,6 +28,7 @@ mod verdict;
 mod work;
 
 pub(crate) use answer::ending;
+pub use autotune::render_autotune;
 pub use explain::{Diagnosis, render_diagnoses, render_diagnosis, render_explanation};
 pub use judged::render_judged;
 pub(crate) use screen::{Rank, Screen, wrap};

@@ -6,8 +6,8 @@ mod trial;
 
 pub(super) use self::result::conclusion;
 use self::result::{Reported, report, settle};
-pub(super) use self::stage::provide_all;
-use self::stage::{TrialPlace, described};
+use self::stage::described;
+pub(super) use self::stage::{TrialPlace, provide_all};
 use self::trial::trial;
 use crate::args::{
     ComparisonForm, ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs,
@@ -269,7 +269,7 @@ pub(super) fn make(
         return Ok(None);
     }
     let Making { signals, ui, .. } = *making;
-    let place = TrialPlace::of(folder, (labs, ssh), signals, ui);
+    let place = TrialPlace::of((&folder.plan, folder.path()), (labs, ssh), signals, ui);
     let Some(mut place) = place.map_err(|error| stopped(folder, "", &error))? else { return Ok(None) };
     let measured = trials(folder, &mut place, making);
     let left = place.end(ui);
@@ -304,7 +304,7 @@ fn goals(plan: &ExperimentPlan) -> Vec<Goal> {
 }
 
 /// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
-fn trials(
+pub(super) fn trials(
     folder: &mut ExperimentFolder,
     place: &mut TrialPlace,
     making: &Making<'_>,
