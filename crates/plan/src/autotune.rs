@@ -107,13 +107,18 @@ impl AutotuneDraft {
         let path = Path::new(&self.server);
         let cannot = || format!("cannot read '{}'", path.display());
         let text = file::read(path).with_context(cannot)?;
-        let own: AutotuneFile = toml::from_str(&text).with_context(cannot)?;
-        let mut table: toml::Table = toml::from_str(&text).with_context(cannot)?;
-        table.remove("autotune");
-        let mut file: ExperimentFile = table.try_into().with_context(cannot)?;
+        let (mut file, options) = read(&text).with_context(cannot)?;
         file.target = self.target.clone().or(file.target);
-        Ok((file, self.options.clone().or(own.autotune)))
+        Ok((file, self.options.clone().or(options)))
     }
+}
+
+/// What a file says of the server, and of how far it is tuned.
+pub(crate) fn read(text: &str) -> Result<(ExperimentFile, AutotuneOptions), toml::de::Error> {
+    let own: AutotuneFile = toml::from_str(text)?;
+    let mut table: toml::Table = toml::from_str(text)?;
+    table.remove("autotune");
+    Ok((table.try_into()?, own.autotune))
 }
 
 /// What the options say of the load.

@@ -4,8 +4,8 @@ use super::course::{AutotuneCourse, StepDone, is_proven};
 use super::propose::identity;
 use super::sentence;
 use sysdyno_record::autotune::{
-    AUTOTUNE_RESULT_SCHEMA, AutotuneConclusion, AutotuneEnding, AutotunePlan, Candidate, SeenServer, StepArm,
-    StepKind, TriedChange, TriedWord,
+    AUTOTUNE_RESULT_SCHEMA, AutotuneConclusion, AutotuneEnding, AutotunePlan, CandidateChange, SeenServer,
+    StepArm, StepKind, TriedChange, TriedWord,
 };
 use sysdyno_record::effect::Comparison;
 
@@ -43,11 +43,7 @@ pub fn conclude(
         not_allowed: course.not_allowed(),
         given_up,
         bottlenecks: [course.seen_first.as_ref().and_then(bottleneck), bottleneck(&course.seen)],
-        ending: match course.ending {
-            _ if end.is_interrupted => AutotuneEnding::Interrupted,
-            Some(ending) => ending,
-            None => AutotuneEnding::Budget,
-        },
+        ending: if end.is_interrupted { AutotuneEnding::Interrupted } else { course.ending() },
         steps_count: course.steps.len() as u32,
         elapsed_ns: course.elapsed_ns(),
     };
@@ -61,7 +57,7 @@ fn bottleneck(seen: &SeenServer) -> Option<String> {
     (first.confidence >= sysdyno_record::analysis::Confidence::Likely).then(|| first.title.clone())
 }
 
-fn given_up(kept: &[Candidate]) -> Vec<String> {
+fn given_up(kept: &[CandidateChange]) -> Vec<String> {
     let mut given: Vec<&str> =
         kept.iter().flat_map(|candidate| &candidate.needs).filter_map(|need| need.given_up()).collect();
     given.sort_unstable();

@@ -10,7 +10,7 @@ use super::propose::{identity, is_allowed, propose};
 use std::collections::BTreeSet;
 use std::f64::consts::PI;
 use sysdyno_record::autotune::{
-    AutotuneEnding, AutotuneLine, AutotunePlan, Candidate, SeenServer, StepArm, StepBegan, StepEnded,
+    AutotuneEnding, AutotuneLine, AutotunePlan, CandidateChange, SeenServer, StepArm, StepBegan, StepEnded,
     StepKind,
 };
 use sysdyno_record::effect::Comparison;
@@ -31,17 +31,15 @@ pub struct AutotuneCourse<'a> {
     plan: &'a AutotunePlan,
     pub(super) steps: Vec<StepDone>,
     /// What is in force in the first variant of the next step.
-    pub(super) kept: Vec<Candidate>,
+    pub(super) kept: Vec<CandidateChange>,
     /// What was taken back again.
-    pub(super) taken_back: Vec<Candidate>,
+    pub(super) taken_back: Vec<CandidateChange>,
     pub(super) seen: SeenServer,
     /// What was seen at first.
     pub(super) seen_first: Option<SeenServer>,
     tried: BTreeSet<String>,
     round: u32,
     has_ablated: bool,
-    /// Why no further round is made; `None`: there may be one.
-    pub(super) ending: Option<AutotuneEnding>,
 }
 
 impl<'a> AutotuneCourse<'a> {
@@ -57,7 +55,6 @@ impl<'a> AutotuneCourse<'a> {
             tried: BTreeSet::new(),
             round: 1,
             has_ablated: false,
-            ending: None,
         };
         for line in lines {
             let AutotuneLine::Ended(ended) = line else { continue };
@@ -73,7 +70,7 @@ impl<'a> AutotuneCourse<'a> {
     }
 
     /// The next step; `None`: it is over. `is_spent`: no further round fits the budget.
-    pub fn next(&mut self, is_spent: bool) -> Option<StepBegan> {
+    pub fn next(&self, is_spent: bool) -> Option<StepBegan> {
         let (kind, candidates) = self.what_next(is_spent)?;
         let step = self.steps.len() as u32 + 1;
         let folder = format!("{step:02}-{}", kind.name());
@@ -82,7 +79,7 @@ impl<'a> AutotuneCourse<'a> {
         Some(StepBegan { step, round: self.round, kind, candidates, kept, folder })
     }
 
-    fn what_next(&mut self, is_spent: bool) -> Option<(StepKind, Vec<Candidate>)> {
+    fn what_next(&self, is_spent: bool) -> Option<(StepKind, Vec<CandidateChange>)> {
         let Some(last) = self.steps.last() else { return Some((StepKind::Look, Vec::new())) };
         match last.began.kind {
             StepKind::Outcome => return None,
@@ -93,11 +90,10 @@ impl<'a> AutotuneCourse<'a> {
             }
             StepKind::Look | StepKind::Race | StepKind::Proof | StepKind::Ablation => {}
         }
-        if self.ending.is_none() {
-            match self.candidates(is_spent) {
-                Ok(candidates) => return Some((StepKind::Race, candidates)),
-                Err(ending) => self.ending = Some(ending),
-            }
+        if !self.has_ablated
+            && let Ok(candidates) = self.candidates(is_spent)
+        {
+            return Some((StepKind::Race, candidates));
         }
         if self.kept.is_empty() {
             return None;
@@ -109,11 +105,11 @@ impl<'a> AutotuneCourse<'a> {
     }
 
     /// The candidates of the next round, or why there is none.
-    fn candidates(&self, is_spent: bool) -> Result<Vec<Candidate>, AutotuneEnding> {
+    fn candidates(&self, is_spent: bool) -> Result<Vec<CandidateChange>, AutotuneEnding> {
         let all = propose(&self.seen, &self.kept, &self.tried);
         let count = all.len();
         let allowed = all.into_iter().filter(|candidate| is_allowed(candidate, &self.plan.allow));
-        let allowed: Vec<Candidate> = allowed.take(self.plan.candidates as usize).collect();
+        let allowed: Vec<CandidateChange> = allowed.take(self.plan.candidates as usize).collect();
         match () {
             () if allowed.is_empty() && count > 0 => Err(AutotuneEnding::NotAllowed),
             () if allowed.is_empty() => Err(AutotuneEnding::Exhausted),
@@ -123,14 +119,20 @@ impl<'a> AutotuneCourse<'a> {
         }
     }
 
+    /// Why no further round was made.
+    pub(super) fn ending(&self) -> AutotuneEnding {
+        // What is left could have been tried.
+        self.candidates(false).err().unwrap_or(AutotuneEnding::Budget)
+    }
+
     /// What would be suggested now if more were allowed.
-    pub(super) fn not_allowed(&self) -> Vec<Candidate> {
+    pub(super) fn not_allowed(&self) -> Vec<CandidateChange> {
         let all = propose(&self.seen, &self.kept, &self.tried);
         all.into_iter().filter(|candidate| !is_allowed(candidate, &self.plan.allow)).collect()
     }
 
     /// The candidate of a race that came out best, if that may be more than chance.
-    fn best(&self, race: &StepDone) -> Option<Candidate> {
+    fn best(&self, race: &StepDone) -> Option<CandidateChange> {
         let arms = race.began.candidates.iter().zip(&race.ended.arms);
         let ahead = arms.filter(|(_, arm)| is_promising(arm, self.plan.effect_ratio));
         let point = |arm: &StepArm| arm.effect.map_or(1.0, |effect| effect.point);

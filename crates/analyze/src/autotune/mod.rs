@@ -19,7 +19,7 @@ pub use arms::{ArmTrial, arms};
 pub use conclude::{AutotuneEnd, conclude};
 pub use course::AutotuneCourse;
 pub use propose::{identity, propose};
-pub use remedy::{Remedy, RemedyChange, Step};
+pub use remedy::{Remedy, RemedyChange, ValueStep};
 pub use seen::seen;
 pub use sentence::{bare_effect, step_sentence};
 pub use step::{arms_count, step_plan};

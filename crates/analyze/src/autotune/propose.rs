@@ -4,7 +4,7 @@ use super::remedy::{Remedy, RemedyChange, StepBasis};
 use super::table::REMEDIES;
 use std::collections::BTreeSet;
 use sysdyno_record::analysis::Confidence;
-use sysdyno_record::autotune::{Allowance, Candidate, SeenFinding, SeenServer, SeenSetting};
+use sysdyno_record::autotune::{Allowance, CandidateChange, SeenFinding, SeenServer, SeenSetting};
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::experiment::ServiceChange;
 
@@ -12,15 +12,19 @@ use sysdyno_record::experiment::ServiceChange;
 const RESTARTED: &[&str] = &["mariadb:", "memcached:"];
 
 /// All that can be suggested, the most pressing first. `kept` is in force already; what is in `tried` is not suggested again.
-pub fn propose(seen: &SeenServer, kept: &[Candidate], tried: &BTreeSet<String>) -> Vec<Candidate> {
+pub fn propose(
+    seen: &SeenServer,
+    kept: &[CandidateChange],
+    tried: &BTreeSet<String>,
+) -> Vec<CandidateChange> {
     let server = KnownServer { seen, kept };
-    let mut found: Vec<(usize, Candidate)> = Vec::new();
+    let mut found: Vec<(usize, CandidateChange)> = Vec::new();
     for remedy in REMEDIES {
         let Some((pressing, reason)) = server.reason(remedy) else { continue };
         let first = &remedy.changes[0];
         for setting in seen.settings.iter().filter(|setting| setting.id == first.setting) {
             let candidate = server.candidate(remedy, setting, &reason);
-            let is_new = |candidate: &Candidate| !tried.contains(&identity(candidate));
+            let is_new = |candidate: &CandidateChange| !tried.contains(&identity(candidate));
             found.extend(candidate.filter(is_new).map(|candidate| (pressing, candidate)));
         }
     }
@@ -29,7 +33,7 @@ pub fn propose(seen: &SeenServer, kept: &[Candidate], tried: &BTreeSet<String>) 
 }
 
 /// What tells a candidate from others: all that it changes, with the new values.
-pub fn identity(candidate: &Candidate) -> String {
+pub fn identity(candidate: &CandidateChange) -> String {
     let settings = candidate.settings.iter().map(SettingChange::text);
     let services = candidate.services.iter().map(ServiceChange::text);
     settings.chain(services).collect::<Vec<_>>().join(" ")
@@ -38,7 +42,7 @@ pub fn identity(candidate: &Candidate) -> String {
 /// A server with what was kept on top of what was found.
 struct KnownServer<'a> {
     seen: &'a SeenServer,
-    kept: &'a [Candidate],
+    kept: &'a [CandidateChange],
 }
 
 impl KnownServer<'_> {
@@ -64,7 +68,7 @@ impl KnownServer<'_> {
 
     /// The value in force of a setting: that of the last kept change of it, or else as it was found.
     fn value(&self, setting: &SeenSetting) -> Option<String> {
-        let of_setting = |candidate: &Candidate| {
+        let of_setting = |candidate: &CandidateChange| {
             let changed = candidate.settings.iter().find(|change| change.key == setting.key);
             let changed = changed.map(|change| change.value.clone());
             let is_of = |change: &&ServiceChange| {
@@ -75,8 +79,8 @@ impl KnownServer<'_> {
         self.kept.iter().rev().find_map(of_setting).or_else(|| setting.value.clone())
     }
 
-    fn candidate(&self, remedy: &Remedy, first: &SeenSetting, reason: &str) -> Option<Candidate> {
-        let mut candidate = Candidate {
+    fn candidate(&self, remedy: &Remedy, first: &SeenSetting, reason: &str) -> Option<CandidateChange> {
+        let mut candidate = CandidateChange {
             remedy: remedy.id.into(),
             title: String::new(),
             reason: reason.into(),
@@ -123,7 +127,7 @@ impl KnownServer<'_> {
 }
 
 /// Adds a change of a setting, and what has to be allowed for it.
-fn add(candidate: &mut Candidate, setting: &SeenSetting, value: &str) {
+fn add(candidate: &mut CandidateChange, setting: &SeenSetting, value: &str) {
     if setting.is_parameter {
         let Some((service, key)) = setting.key.split_once('.') else { return };
         candidate.services.push(ServiceChange::typed(service, key, value));
@@ -142,6 +146,6 @@ fn add(candidate: &mut Candidate, setting: &SeenSetting, value: &str) {
 }
 
 /// What has to be allowed for a candidate and is not.
-pub(super) fn is_allowed(candidate: &Candidate, allow: &[Allowance]) -> bool {
+pub(super) fn is_allowed(candidate: &CandidateChange, allow: &[Allowance]) -> bool {
     candidate.needs.iter().all(|need| allow.contains(need))
 }

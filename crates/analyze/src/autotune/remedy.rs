@@ -29,14 +29,14 @@ pub struct RemedyChange {
     /// The definition of the setting, or `RECIPE.PARAMETER` of a lab's service.
     pub setting: &'static str,
     /// The next value.
-    pub step: Step,
+    pub step: ValueStep,
     /// The value that it has where it is not set; empty: nobody knows, and the step is made from nothing.
     pub default: &'static str,
 }
 
 /// How the next value follows from the one that there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub enum ValueStep {
     /// This value.
     To(&'static str),
     /// As many times as much, up to the most; made again as long as it helps.
@@ -68,32 +68,32 @@ pub(super) struct StepBasis<'a> {
     pub memory_bytes: Option<f64>,
 }
 
-impl Step {
+impl ValueStep {
     /// The next value; `None`: there is none, or what it follows from is not known.
     pub(super) fn next(self, from: StepBasis<'_>) -> Option<String> {
         let number: Option<u64> = from.value.and_then(|value| value.trim().parse().ok());
         let raised = |target: u64| (from.value.is_none() || number? < target).then_some(target);
         let next = match self {
-            Step::To(value) => return (from.value != Some(value)).then(|| value.to_owned()),
-            Step::Times(factor, most) => {
+            ValueStep::To(value) => return (from.value != Some(value)).then(|| value.to_owned()),
+            ValueStep::Times(factor, most) => {
                 number.map(|now| now.saturating_mul(factor).min(most)).filter(|next| Some(*next) > number)
             }
-            Step::Divide(divisor, per_cpu) => {
+            ValueStep::Divide(divisor, per_cpu) => {
                 let least = from.cpus_count? as u64 * per_cpu;
                 number.map(|now| (now / divisor).max(least)).filter(|next| Some(*next) < number)
             }
-            Step::AtLeast(least) => raised(least),
-            Step::AtMost(most) => number.is_some_and(|now| now > most).then_some(most),
-            Step::Cpus => {
+            ValueStep::AtLeast(least) => raised(least),
+            ValueStep::AtMost(most) => number.is_some_and(|now| now > most).then_some(most),
+            ValueStep::Cpus => {
                 let cpus = from.cpus_count? as u64;
                 number.filter(|now| *now < cpus).map(|_| cpus)
             }
-            Step::InMemory(factor, bytes_each) => {
+            ValueStep::InMemory(factor, bytes_each) => {
                 let room = from.memory_bytes? as u64 / 2 / bytes_each.max(1);
                 let next = number?.saturating_mul(factor).min(number?.saturating_add(room));
                 Some(next).filter(|next| Some(*next) > number)
             }
-            Step::OfFirst(factor) => raised(from.first?.saturating_mul(factor)),
+            ValueStep::OfFirst(factor) => raised(from.first?.saturating_mul(factor)),
         };
         next.map(|next| next.to_string())
     }
@@ -103,7 +103,7 @@ impl Step {
 mod tests {
     use super::*;
 
-    fn next(step: Step, value: &str) -> Option<String> {
+    fn next(step: ValueStep, value: &str) -> Option<String> {
         let value = (!value.is_empty()).then_some(value);
         let (cpus_count, memory_bytes) = (Some(4.0), Some(1e9));
         step.next(StepBasis { value, first: Some(1000), cpus_count, memory_bytes })
@@ -114,33 +114,35 @@ mod tests {
         let check = |step, value: &str, expected: Option<&str>| {
             assert_eq!(next(step, value).as_deref(), expected, "{step:?} of '{value}'");
         };
-        check(Step::To("on"), "off", Some("on"));
-        check(Step::To("on"), "on", None);
-        check(Step::Times(4, 65_536), "512", Some("2048"));
-        check(Step::Times(4, 65_536), "65536", None);
-        check(Step::Times(4, 65_536), "auto", None);
-        check(Step::Divide(2, 2), "32", Some("16"));
-        check(Step::Divide(2, 2), "10", Some("8"));
-        check(Step::Divide(2, 2), "8", None);
-        check(Step::AtLeast(4096), "128", Some("4096"));
-        check(Step::AtLeast(4096), "", Some("4096"));
-        check(Step::AtLeast(4096), "4096", None);
-        check(Step::AtMost(1), "6", Some("1"));
-        check(Step::AtMost(1), "", None);
-        check(Step::Cpus, "1", Some("4"));
-        check(Step::Cpus, "auto", None);
-        check(Step::Cpus, "8", None);
-        check(Step::InMemory(2, 50_000_000), "4", Some("8"));
-        check(Step::InMemory(2, 50_000_000), "100", Some("110"));
-        check(Step::InMemory(2, 2_000_000_000), "4", None);
-        check(Step::OfFirst(2), "512", Some("2000"));
-        check(Step::OfFirst(2), "4000", None);
+        check(ValueStep::To("on"), "off", Some("on"));
+        check(ValueStep::To("on"), "on", None);
+        check(ValueStep::Times(4, 65_536), "512", Some("2048"));
+        check(ValueStep::Times(4, 65_536), "65536", None);
+        check(ValueStep::Times(4, 65_536), "auto", None);
+        check(ValueStep::Divide(2, 2), "32", Some("16"));
+        check(ValueStep::Divide(2, 2), "10", Some("8"));
+        check(ValueStep::Divide(2, 2), "8", None);
+        check(ValueStep::AtLeast(4096), "128", Some("4096"));
+        check(ValueStep::AtLeast(4096), "", Some("4096"));
+        check(ValueStep::AtLeast(4096), "4096", None);
+        check(ValueStep::AtMost(1), "6", Some("1"));
+        check(ValueStep::AtMost(1), "", None);
+        check(ValueStep::Cpus, "1", Some("4"));
+        check(ValueStep::Cpus, "auto", None);
+        check(ValueStep::Cpus, "8", None);
+        check(ValueStep::InMemory(2, 50_000_000), "4", Some("8"));
+        check(ValueStep::InMemory(2, 50_000_000), "100", Some("110"));
+        check(ValueStep::InMemory(2, 2_000_000_000), "4", None);
+        check(ValueStep::OfFirst(2), "512", Some("2000"));
+        check(ValueStep::OfFirst(2), "4000", None);
     }
 
     #[test]
     fn what_is_not_known_suggests_nothing() {
         let nothing = StepBasis { value: Some("1"), ..StepBasis::default() };
-        for step in [Step::Cpus, Step::Divide(2, 2), Step::InMemory(2, 1), Step::OfFirst(2)] {
+        for step in
+            [ValueStep::Cpus, ValueStep::Divide(2, 2), ValueStep::InMemory(2, 1), ValueStep::OfFirst(2)]
+        {
             assert_eq!(step.next(nothing), None, "{step:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! A step as an experiment: the plan's server with other variants.
 
 use super::propose::identity;
-use sysdyno_record::autotune::{AutotunePlan, Candidate, StepBegan, StepKind};
+use sysdyno_record::autotune::{AutotunePlan, CandidateChange, StepBegan, StepKind};
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::experiment::{ExperimentPlan, ExperimentVariant, ServiceChange};
 use sysdyno_record::plan::Plan;
@@ -16,16 +16,16 @@ pub fn step_plan(plan: &AutotunePlan, step: &StepBegan) -> ExperimentPlan {
     match step.kind {
         StepKind::Look => {}
         StepKind::Race | StepKind::Proof => {
-            let with = |candidate: &Candidate| {
+            let with = |candidate: &CandidateChange| {
                 let changes = [step.kept.as_slice(), std::slice::from_ref(candidate)].concat();
                 variant(base, &candidate.title, &changes)
             };
             variants.extend(step.candidates.iter().map(with));
         }
         StepKind::Ablation => {
-            let without = |candidate: &Candidate| {
-                let is_other = |kept: &&Candidate| identity(kept) != identity(candidate);
-                let others: Vec<Candidate> = step.kept.iter().filter(is_other).cloned().collect();
+            let without = |candidate: &CandidateChange| {
+                let is_other = |kept: &&CandidateChange| identity(kept) != identity(candidate);
+                let others: Vec<CandidateChange> = step.kept.iter().filter(is_other).cloned().collect();
                 variant(base, &format!("without {}", candidate.title), &others)
             };
             variants.extend(step.candidates.iter().map(without));
@@ -74,7 +74,7 @@ fn first_name(step: &StepBegan) -> String {
 }
 
 /// The server with these changes, of which a later one of a setting wins.
-fn variant(base: &ExperimentVariant, name: &str, changes: &[Candidate]) -> ExperimentVariant {
+fn variant(base: &ExperimentVariant, name: &str, changes: &[CandidateChange]) -> ExperimentVariant {
     let mut settings: Vec<SettingChange> = base.settings.clone();
     for change in changes.iter().flat_map(|candidate| &candidate.settings) {
         settings.retain(|known| known.key != change.key);

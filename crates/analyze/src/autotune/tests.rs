@@ -5,7 +5,7 @@ use super::*;
 use std::collections::BTreeSet;
 use sysdyno_record::analysis::Confidence;
 use sysdyno_record::autotune::{
-    AUTOTUNE_SCHEMA, Allowance, AutotuneEnding, AutotuneLine, AutotunePlan, Candidate, SeenFinding,
+    AUTOTUNE_SCHEMA, Allowance, AutotuneEnding, AutotuneLine, AutotunePlan, CandidateChange, SeenFinding,
     SeenServer, SeenSetting, StepArm, StepBegan, StepEnded, StepKind, TriedWord,
 };
 use sysdyno_record::effect::{Comparison, Effect, EffectScale};
@@ -83,7 +83,7 @@ fn server(findings: &[(&str, Confidence)]) -> SeenServer {
     }
 }
 
-fn titles(candidates: &[Candidate]) -> Vec<&str> {
+fn titles(candidates: &[CandidateChange]) -> Vec<&str> {
     candidates.iter().map(|candidate| candidate.title.as_str()).collect()
 }
 
@@ -127,7 +127,7 @@ fn each_remedy_is_named_once_and_points_to_rules_that_there_are() {
 }
 
 /// How many times as much a server does with these changes.
-fn speed(changes: &[Candidate]) -> f64 {
+fn speed(changes: &[CandidateChange]) -> f64 {
     let has = |remedy: &str| changes.iter().filter(|change| change.remedy == remedy).count() as i32;
     // A second doubling of the children brings nothing, and workers only help once PHP does not limit.
     let children = 1.8f64.powi(has("php-children").min(1));
@@ -157,8 +157,8 @@ fn arm(ratio: f64) -> StepArm {
 
 fn measured(step: &StepBegan, seen: &SeenServer) -> StepEnded {
     let base = speed(&step.kept);
-    let with = |candidate: &Candidate| [step.kept.as_slice(), std::slice::from_ref(candidate)].concat();
-    let without = |candidate: &Candidate| -> Vec<Candidate> {
+    let with = |candidate: &CandidateChange| [step.kept.as_slice(), std::slice::from_ref(candidate)].concat();
+    let without = |candidate: &CandidateChange| -> Vec<CandidateChange> {
         step.kept.iter().filter(|kept| identity(kept) != identity(candidate)).cloned().collect()
     };
     let arms = match step.kind {
@@ -188,7 +188,7 @@ fn walk(plan: &AutotunePlan, seen: &SeenServer) -> Vec<AutotuneLine> {
 }
 
 fn concluded(plan: &AutotunePlan, lines: &[AutotuneLine]) -> sysdyno_record::autotune::AutotuneConclusion {
-    let mut course = AutotuneCourse::follow(plan, lines);
+    let course = AutotuneCourse::follow(plan, lines);
     assert!(course.next(false).is_none(), "it is over");
     let end = AutotuneEnd { metric: ("goodput", "hz"), is_interrupted: false, is_in_force: false };
     conclude(plan, &course, end)
@@ -212,7 +212,7 @@ fn the_whole_way_keeps_what_helps_and_ends_with_what_it_is_worth() {
     let word = |title: &str| result.tried.iter().find(|one| one.candidate.title == title).map(|one| one.word);
     assert_eq!(word("php-fpm: 8 children"), Some(TriedWord::NoDifference));
     assert_eq!(word("PHP: compiled programs are kept"), Some(TriedWord::Kept));
-    assert!(result.headline.starts_with("goodput changes by +440.0%"), "{}", result.headline);
+    assert!(result.headline.starts_with("goodput changes by +440%"), "{}", result.headline);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The conclusion of a squeeze.
 
+use super::elasticity::best;
 use super::elasticity::elasticity;
 use super::name::resource_name;
 use super::sentence;
-use super::sum::{best, sum};
+use super::sum::sum;
 use super::try_plan;
 use crate::tryout::Course;
 use sysdyno_record::squeeze::{

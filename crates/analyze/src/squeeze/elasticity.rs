@@ -1,7 +1,7 @@
 //! The elasticity of one resource at one depth, and the proof that its squeeze bit.
 
 use crate::tryout::{Course, effect_of};
-use sysdyno_record::squeeze::{BiteCounter, Contrast, Elasticity, SqueezeBite};
+use sysdyno_record::squeeze::{BiteCounter, Contrast, Elasticity, SqueezeBite, SqueezeRow};
 use sysdyno_record::tryout::{Pair, Stage, StopCause, TrialArm, TryPlan};
 use sysdyno_stats::estimate::Estimate;
 use sysdyno_stats::signed_rank::hodges_lehmann;
@@ -96,4 +96,9 @@ fn no_bite(bites: &[SqueezeBite]) -> Option<String> {
         )),
         Some(_) => None,
     }
+}
+
+/// The elasticity of a row that counts: of those with an interval the shallowest, which is nearest to the derivative.
+pub(super) fn best(row: &SqueezeRow) -> Option<&Elasticity> {
+    row.elasticities.iter().rfind(|elasticity| elasticity.void.is_none() && elasticity.interval.is_some())
 }

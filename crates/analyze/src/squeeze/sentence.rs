@@ -1,6 +1,6 @@
 //! A squeeze in sentences: made once, here, and shown unchanged everywhere.
 
-use super::sum::best;
+use super::elasticity::best;
 use crate::format::{cpus, percent};
 use crate::tryout::effect_text;
 use sysdyno_record::effect::Effect;

@@ -1,6 +1,6 @@
 //! The sum test: the elasticities of all rates sum up to 1 where capacity is smooth.
 
-use super::elasticity::is_idle;
+use super::elasticity::{best, is_idle};
 use super::sentence;
 use sysdyno_record::squeeze::{Elasticity, ElasticitySum, SqueezeRow, SumWord};
 
@@ -9,11 +9,6 @@ const APART: f64 = 0.15;
 
 /// Within this distance of 1, the whole interval says that the sum is 1. House value.
 const NEAR: f64 = 0.3;
-
-/// The elasticity of a row that counts: of those with an interval the shallowest, which is nearest to the derivative.
-pub(super) fn best(row: &SqueezeRow) -> Option<&Elasticity> {
-    row.elasticities.iter().rfind(|elasticity| elasticity.void.is_none() && elasticity.interval.is_some())
-}
 
 /// The sum over rows; `None`: there is none to sum up, or one was not measured.
 pub(super) fn sum(rows: &[SqueezeRow]) -> Option<ElasticitySum> {

@@ -1,3 +1,5 @@
+//! Squeezes of servers that are formulas: which resource comes first, and how near its elasticity is to theory.
+
 use super::*;
 use crate::corpus::{GENERATOR, Specimen, TARGET, with_tier};
 use rand::{RngExt, SeedableRng};
@@ -125,7 +127,7 @@ fn run(seed: u64, model: Model, deviation: f64, does_bite: bool) -> SqueezeConcl
 
 fn point(conclusion: &SqueezeConclusion, name: &str) -> f64 {
     let row = conclusion.rows.iter().find(|row| row.name == name).expect("is there");
-    sum::best(row).and_then(|found| found.point).expect("is measured")
+    elasticity::best(row).and_then(|found| found.point).expect("is measured")
 }
 
 /// One tier uses all of its CPUs.
@@ -194,7 +196,7 @@ fn what_is_not_in_the_list_is_missing_from_the_sum() {
         (0..50).filter_map(|seed| run(seed, pool, 0.01, true).sum.map(|sum| sum.word)).collect();
     assert!(words.iter().all(|word| *word == SumWord::Missing) && words.len() == 50, "{words:?}");
     let told = run(1, pool, 0.01, true).headline;
-    assert!(told.contains("not in the list does: a pool, a lock"), "{told}");
+    assert!(told.contains("not in it does: a pool, a lock"), "{told}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What came of it, as in `autotune.json`. It follows from the plan and the lines alone.
 
-use super::Candidate;
+use super::CandidateChange;
 use crate::effect::Effect;
 use crate::named::named;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,13 @@ pub struct AutotuneConclusion {
     /// Whether that was proven better, by trials of which nothing was chosen.
     pub is_proven: bool,
     /// What is kept.
-    pub kept: Vec<Candidate>,
+    pub kept: Vec<CandidateChange>,
     /// Whether what is kept is in force.
     pub is_in_force: bool,
     /// All that was tried, in this order.
     pub tried: Vec<TriedChange>,
     /// What would have been tried had it been allowed.
-    pub not_allowed: Vec<Candidate>,
+    pub not_allowed: Vec<CandidateChange>,
     /// What is given up by what is kept, in sentences.
     pub given_up: Vec<String>,
     /// What seemed to be the bottleneck at first and at last, in sentences; empty: nothing. Untrusted text.
@@ -49,7 +49,7 @@ pub struct AutotuneConclusion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TriedChange {
     /// The change.
-    pub candidate: Candidate,
+    pub candidate: CandidateChange,
     /// The round of suggestions, from 1.
     pub round: u32,
     /// The word for it.

@@ -1,6 +1,6 @@
 //! What happened, line by line: a step is written down before it begins and after it is over.
 
-use super::{Candidate, SeenServer};
+use super::{CandidateChange, SeenServer};
 use crate::effect::{Comparison, Effect};
 use crate::named::named;
 use serde::{Deserialize, Serialize};
@@ -41,9 +41,9 @@ pub struct StepBegan {
     /// What it is for.
     pub kind: StepKind,
     /// What is compared with the first variant, in the order of the variants after it.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CandidateChange>,
     /// Changes that are in force in the first variant.
-    pub kept: Vec<Candidate>,
+    pub kept: Vec<CandidateChange>,
     /// The folder of its experiment, below `steps`. Untrusted.
     pub folder: String,
 }

@@ -11,4 +11,4 @@ mod seen;
 pub use conclusion::{AUTOTUNE_RESULT_SCHEMA, AutotuneConclusion, AutotuneEnding, TriedChange, TriedWord};
 pub use line::{AutotuneLine, StepArm, StepBegan, StepEnded, StepKind};
 pub use plan::{AUTOTUNE_SCHEMA, Allowance, AutotunePlan};
-pub use seen::{Candidate, SeenFinding, SeenServer, SeenSetting};
+pub use seen::{CandidateChange, SeenFinding, SeenServer, SeenSetting};

@@ -47,7 +47,7 @@ pub struct SeenSetting {
 
 /// A change that is suggested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct CandidateChange {
     /// The remedy that it comes from.
     pub remedy: String,
     /// What it is, in a few words: `nginx: 2 worker processes`.

@@ -4,7 +4,8 @@
 //! in short slices, so that nobody waits long.
 
 use super::BurntTime;
-use super::follow::Follower;
+use super::debt::BurnDebt;
+use super::follow::CpuFollower;
 use crate::clock;
 use crate::sys::scheduler;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -14,7 +15,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use sysdyno_observe::clock::thread_cpu_ns;
 use sysdyno_record::squeeze::{BurnKind, BurnSpec};
-use sysdyno_record::units::MonoNs;
 
 /// An order ends by itself after this.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -29,46 +29,15 @@ const DUTY_NS: u64 = 5_000_000;
 /// Longest time in one go. Unit: nanoseconds.
 const MAX_SLICE_NS: u64 = 4_000_000;
 
-/// More debt than this is given up: a CPU that cannot take it now will not later.
-const MAX_DEBT_NS: u64 = 50_000_000;
-
-/// What the threads share. Times are in nanoseconds.
-#[derive(Debug)]
-pub(super) struct Shared {
-    stop: AtomicBool,
-    until: MonoNs,
-    /// What each thread should have burnt and has not, by its place.
-    debts: Vec<AtomicU64>,
-    burnt: AtomicU64,
-    due: AtomicU64,
-}
-
-impl Shared {
-    pub(super) fn goes_on(&self) -> bool {
-        !self.stop.load(Ordering::Relaxed) && clock::monotonic() < self.until
-    }
-
-    /// Adds to what is to be burnt, in equal parts on all CPUs.
-    pub(super) fn owe(&self, nanoseconds: u64) {
-        self.due.fetch_add(nanoseconds, Ordering::Relaxed);
-        let part = nanoseconds / self.debts.len().max(1) as u64;
-        for debt in &self.debts {
-            if debt.load(Ordering::Relaxed) < MAX_DEBT_NS {
-                debt.fetch_add(part, Ordering::Relaxed);
-            }
-        }
-    }
-}
-
 /// CPU time being burnt.
 pub(super) struct Burning {
-    shared: Arc<Shared>,
+    shared: Arc<BurnDebt>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Burning {
     pub(super) fn start(spec: BurnSpec) -> Burning {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(BurnDebt {
             stop: AtomicBool::new(false),
             until: clock::monotonic().after(LIMIT),
             debts: spec.cpus.iter().map(|_| AtomicU64::new(0)).collect(),
@@ -89,7 +58,7 @@ impl Burning {
             let shared = Arc::clone(&shared);
             threads.push(std::thread::spawn(move || {
                 settle(None);
-                Follower::new(roots).follow(&shared, ratio);
+                CpuFollower::new(roots).follow(&shared, ratio);
             }));
         }
         Burning { shared, threads }
@@ -120,7 +89,7 @@ fn settle(cpu: Option<u32>) {
 }
 
 /// Burns a part of each period.
-fn part_of_time(shared: &Shared, ratio: f64) {
+fn part_of_time(shared: &BurnDebt, ratio: f64) {
     let slice_ns = (ratio * DUTY_NS as f64) as u64;
     while shared.goes_on() {
         sleep_until_multiple(DUTY_NS);
@@ -130,7 +99,7 @@ fn part_of_time(shared: &Shared, ratio: f64) {
 }
 
 /// Burns what this place owes.
-fn pay(shared: &Shared, place: usize) {
+fn pay(shared: &BurnDebt, place: usize) {
     let Some(debt) = shared.debts.get(place) else { return };
     while shared.goes_on() {
         sleep_until_multiple(STEP_NS);

@@ -1,6 +1,6 @@
 //! How much CPU time processes use, which their burnt time follows.
 
-use super::burning::Shared;
+use super::debt::BurnDebt;
 use crate::clock;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,20 +17,20 @@ const MAX_STEPS: usize = 10;
 const SEARCH: Duration = Duration::from_millis(500);
 
 /// Processes and their descendants.
-pub(super) struct Follower {
+pub(super) struct CpuFollower {
     roots: Vec<u32>,
     /// CPU time of each when it was last looked at. Unit: nanoseconds.
     used: HashMap<u32, u64>,
     next_search: MonoNs,
 }
 
-impl Follower {
-    pub(super) fn new(roots: Vec<u32>) -> Follower {
-        Follower { roots, used: HashMap::new(), next_search: MonoNs(0) }
+impl CpuFollower {
+    pub(super) fn new(roots: Vec<u32>) -> CpuFollower {
+        CpuFollower { roots, used: HashMap::new(), next_search: MonoNs(0) }
     }
 
     /// Adds `ratio` of what they use to the debt, as long as that is wanted.
-    pub(super) fn follow(mut self, shared: &Shared, ratio: f64) {
+    pub(super) fn follow(mut self, shared: &BurnDebt, ratio: f64) {
         self.search();
         while shared.goes_on() {
             let steps = self.used.len().div_ceil(PROCESSES_A_STEP).clamp(1, MAX_STEPS);

@@ -6,6 +6,7 @@
 //! The process detaches itself from the one that starts it: a squeeze of that one's own CPU must not catch the burner.
 
 mod burning;
+mod debt;
 mod follow;
 
 use crate::error::RunError;

@@ -110,7 +110,7 @@ fn all_steps(
 ) -> anyhow::Result<Option<Exit>> {
     let plan = folder.plan.clone();
     while !making.signals.is_interrupted() {
-        let mut course = AutotuneCourse::follow(&plan, &folder.lines);
+        let course = AutotuneCourse::follow(&plan, &folder.lines);
         let is_spent = course.elapsed_ns().saturating_add(round_ns(&plan)) > plan.budget.0;
         let Some(step) = pending(folder).or_else(|| course.next(is_spent)) else { break };
         say_step(&step, SpanNs(course.elapsed_ns()), &plan, ui);

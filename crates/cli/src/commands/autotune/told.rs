@@ -8,7 +8,7 @@ use std::path::Path;
 use sysdyno_analyze::autotune::{AutotuneCourse, AutotuneEnd, REMEDIES, conclude, step_sentence};
 use sysdyno_analyze::compare::COMPARED_METRICS;
 use sysdyno_record::autotune::{
-    AutotuneConclusion, AutotuneLine, AutotunePlan, Candidate, StepBegan, StepEnded, StepKind,
+    AutotuneConclusion, AutotuneLine, AutotunePlan, CandidateChange, StepBegan, StepEnded, StepKind,
 };
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::store::AutotuneFolder;
@@ -54,8 +54,8 @@ pub(super) fn say_result(step: &StepBegan, ended: &StepEnded, ui: &Ui) {
 }
 
 /// A candidate that only counts.
-pub(super) fn unnamed() -> Candidate {
-    Candidate {
+pub(super) fn unnamed() -> CandidateChange {
+    CandidateChange {
         remedy: String::new(),
         title: String::new(),
         reason: String::new(),
@@ -89,7 +89,7 @@ pub(super) fn dry_run(plan: &AutotunePlan, is_json: bool, ui: &Ui) -> anyhow::Re
 
 /// The conclusion of what was written down.
 fn conclusion(folder: &AutotuneFolder, is_interrupted: bool, is_in_force: bool) -> AutotuneConclusion {
-    let mut course = AutotuneCourse::follow(&folder.plan, &folder.lines);
+    let course = AutotuneCourse::follow(&folder.plan, &folder.lines);
     let is_over = course.next(true).is_none();
     let name = folder.plan.base.metric.as_deref().unwrap_or_default();
     let known = COMPARED_METRICS.iter().find(|metric| metric.name == name);

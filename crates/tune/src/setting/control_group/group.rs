@@ -3,7 +3,7 @@
 //! Version 2 does not let a group with processes have child groups with controllers, except for controllers of threads, of
 //! which `cpu` is one: there the child is a *threaded* group, whose memory and disk traffic still count for its parent.
 
-use super::hierarchy::{Version, folder, mount};
+use super::hierarchy::{GroupVersion, folder, mount};
 use super::kernel::GroupKernel;
 use super::members::{family, pids_of};
 use rustix::io::Errno;
@@ -26,7 +26,7 @@ pub(super) struct OwnGroup {
     pub(super) pid: u32,
     /// When that was started. Unit: clock ticks since boot.
     pub(super) start: u64,
-    pub(super) version: Version,
+    pub(super) version: GroupVersion,
     /// The path of the group that the process was in, below the hierarchy's root.
     pub(super) parent: String,
 }
@@ -35,7 +35,7 @@ impl OwnGroup {
     /// Understands `VERSION:PID:START:PARENT`.
     pub(super) fn parse(rest: &str) -> Option<OwnGroup> {
         let mut parts = rest.splitn(4, ':');
-        let version = Version::parse(parts.next()?)?;
+        let version = GroupVersion::parse(parts.next()?)?;
         let (pid, start) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let parent = parts.next()?.to_owned();
         folder(&PathBuf::new(), &parent)?;
@@ -70,7 +70,7 @@ impl OwnGroup {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made?,
         }
-        if let Version::Two { enables } = self.version {
+        if let GroupVersion::Two { enables } = self.version {
             if self.parent != "/" {
                 kernel.write(&own.join("cgroup.type"), "threaded")?;
             }
@@ -121,7 +121,7 @@ impl OwnGroup {
     /// Disables the controller below the parent, if it was enabled for this group. Where somebody else uses it by now, it
     /// stays.
     fn disable(&self, kernel: &dyn GroupKernel) -> io::Result<()> {
-        if self.version != (Version::Two { enables: true }) {
+        if self.version != (GroupVersion::Two { enables: true }) {
             return Ok(());
         }
         match kernel.write(&self.parent_folder(kernel)?.join("cgroup.subtree_control"), "-cpu") {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A version of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
+pub(super) enum GroupVersion {
     /// A hierarchy for each controller.
     One,
     /// One hierarchy for all controllers.
@@ -20,39 +20,39 @@ pub(super) enum Version {
     },
 }
 
-impl Version {
-    const ALL: [(Version, &'static str); 3] = [
-        (Version::One, "v1"),
-        (Version::Two { enables: false }, "v2"),
-        (Version::Two { enables: true }, "v2+"),
+impl GroupVersion {
+    const ALL: [(GroupVersion, &'static str); 3] = [
+        (GroupVersion::One, "v1"),
+        (GroupVersion::Two { enables: false }, "v2"),
+        (GroupVersion::Two { enables: true }, "v2+"),
     ];
 
-    pub(super) fn parse(text: &str) -> Option<Version> {
-        Version::ALL.iter().find(|(_, name)| *name == text).map(|(version, _)| *version)
+    pub(super) fn parse(text: &str) -> Option<GroupVersion> {
+        GroupVersion::ALL.iter().find(|(_, name)| *name == text).map(|(version, _)| *version)
     }
 
     /// Folders in which distributions mount it.
     fn mounts(self) -> &'static [&'static str] {
         match self {
-            Version::One => {
+            GroupVersion::One => {
                 &["/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpuacct,cpu"]
             }
-            Version::Two { .. } => &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"],
+            GroupVersion::Two { .. } => &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"],
         }
     }
 
     /// A file by which the root of its hierarchy is known.
     fn root_file(self) -> &'static str {
         match self {
-            Version::One => "cpu.shares",
-            Version::Two { .. } => "cgroup.controllers",
+            GroupVersion::One => "cpu.shares",
+            GroupVersion::Two { .. } => "cgroup.controllers",
         }
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for GroupVersion {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Version::ALL.iter().find(|(version, _)| version == self).map_or("", |(_, name)| name);
+        let name = GroupVersion::ALL.iter().find(|(version, _)| version == self).map_or("", |(_, name)| name);
         out.write_str(name)
     }
 }
@@ -61,7 +61,7 @@ impl fmt::Display for Version {
 ///
 /// # Errors
 /// It is mounted neither here nor where process 1 is.
-pub(super) fn mount(kernel: &dyn GroupKernel, version: Version) -> io::Result<PathBuf> {
+pub(super) fn mount(kernel: &dyn GroupKernel, version: GroupVersion) -> io::Result<PathBuf> {
     let seen_from = ["", "/proc/1/root"];
     let mounts =
         seen_from.iter().flat_map(|from| version.mounts().iter().map(move |at| format!("{from}{at}")));

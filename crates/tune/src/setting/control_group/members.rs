@@ -1,6 +1,6 @@
 //! Who is in a group, and who descends from whom.
 
-use super::hierarchy::Version;
+use super::hierarchy::GroupVersion;
 use super::kernel::GroupKernel;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -12,8 +12,12 @@ const MAX_GENERATIONS: usize = 64;
 /// Who is in a group, itself: processes in version 1, threads in version 2, where a threaded group does not list processes.
 /// The number of a thread stands for its process wherever one is moved. Those of another PID namespace have no number here
 /// and are left out.
-pub(super) fn pids_of(kernel: &dyn GroupKernel, group: &Path, version: Version) -> io::Result<BTreeSet<u32>> {
-    let name = if version == Version::One { "cgroup.procs" } else { "cgroup.threads" };
+pub(super) fn pids_of(
+    kernel: &dyn GroupKernel,
+    group: &Path,
+    version: GroupVersion,
+) -> io::Result<BTreeSet<u32>> {
+    let name = if version == GroupVersion::One { "cgroup.procs" } else { "cgroup.threads" };
     let text = kernel.read(&group.join(name))?;
     Ok(text.lines().filter_map(|line| line.trim().parse().ok()).filter(|pid| *pid != 0).collect())
 }

@@ -22,7 +22,7 @@ use crate::name::SettingName;
 use crate::process::start_ticks;
 use crate::roots::TuneRoots;
 use group::OwnGroup;
-use hierarchy::{Version, line_of};
+use hierarchy::{GroupVersion, line_of};
 use kernel::{GroupKernel, HostKernel};
 use quota::{PLACED, UNLIMITED};
 use rustix::fs::{Access, AtFlags, CWD};
@@ -72,7 +72,7 @@ fn found(kernel: &dyn GroupKernel, pid: u32, start: u64) -> Result<OwnGroup, Str
     if kernel.groups_of_threads(pid).iter().any(|other| line_of(other, "cpu") != Some((is_v1, path))) {
         return Err(format!("threads of process {pid} are in several groups, and could not be put back"));
     }
-    let version = if is_v1 { Version::One } else { Version::Two { enables: false } };
+    let version = if is_v1 { GroupVersion::One } else { GroupVersion::Two { enables: false } };
     let group = OwnGroup { pid, start, version, parent: parent.to_owned() };
     let folder = group.parent_folder(kernel).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -90,7 +90,7 @@ fn found(kernel: &dyn GroupKernel, pid: u32, start: u64) -> Result<OwnGroup, Str
     if !lists_cpu("cgroup.controllers") {
         return Err(format!("its control group '{parent}' is not given the cpu controller"));
     }
-    Ok(OwnGroup { version: Version::Two { enables: !lists_cpu("cgroup.subtree_control") }, ..group })
+    Ok(OwnGroup { version: GroupVersion::Two { enables: !lists_cpu("cgroup.subtree_control") }, ..group })
 }
 
 /// CPUs of one process and its descendants.
@@ -128,9 +128,9 @@ impl Setting for CpuGroup {
         };
         let (own, parent) = (quoted(&own.display().to_string()), quoted(&parent.display().to_string()));
         let (list, disable) = match self.0.version {
-            Version::One => ("cgroup.procs", String::new()),
-            Version::Two { enables: false } => ("cgroup.threads", String::new()),
-            Version::Two { enables: true } => {
+            GroupVersion::One => ("cgroup.procs", String::new()),
+            GroupVersion::Two { enables: false } => ("cgroup.threads", String::new()),
+            GroupVersion::Two { enables: true } => {
                 ("cgroup.threads", format!("; echo -cpu > {parent}/cgroup.subtree_control"))
             }
         };

@@ -3,7 +3,7 @@
 //! A quota is stop-and-go: all threads of the group run until its time of a period is used up, and wait for the next
 //! period. The period is short, so that each stop is. Source: `scheduler/sched-bwc.rst`.
 
-use super::hierarchy::Version;
+use super::hierarchy::GroupVersion;
 use super::kernel::GroupKernel;
 use std::io;
 use std::path::Path;
@@ -65,11 +65,13 @@ fn text(milli: u64) -> String {
 ///
 /// # Errors
 /// It cannot be read, or is none.
-pub(super) fn read(kernel: &dyn GroupKernel, group: &Path, version: Version) -> io::Result<String> {
+pub(super) fn read(kernel: &dyn GroupKernel, group: &Path, version: GroupVersion) -> io::Result<String> {
     let read = |name: &str| kernel.read(&group.join(name));
     let text = match version {
-        Version::One => format!("{} {}", read("cpu.cfs_quota_us")?.trim(), read("cpu.cfs_period_us")?.trim()),
-        Version::Two { .. } => read("cpu.max")?,
+        GroupVersion::One => {
+            format!("{} {}", read("cpu.cfs_quota_us")?.trim(), read("cpu.cfs_period_us")?.trim())
+        }
+        GroupVersion::Two { .. } => read("cpu.max")?,
     };
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);
     let mut words = text.split_whitespace();
@@ -86,7 +88,12 @@ pub(super) fn read(kernel: &dyn GroupKernel, group: &Path, version: Version) -> 
 ///
 /// # Errors
 /// It is none, or the kernel's error.
-pub(super) fn write(kernel: &dyn GroupKernel, group: &Path, version: Version, text: &str) -> io::Result<()> {
+pub(super) fn write(
+    kernel: &dyn GroupKernel,
+    group: &Path,
+    version: GroupVersion,
+    text: &str,
+) -> io::Result<()> {
     let write = |name: &str, value: &str| kernel.write(&group.join(name), value);
     let milli = match text {
         PLACED => None,
@@ -96,15 +103,15 @@ pub(super) fn write(kernel: &dyn GroupKernel, group: &Path, version: Version, te
         if milli.is_some_and(|milli| milli >= SHORT_FROM_MILLI_CPUS) { SHORT_US } else { LONG_US };
     let quota_us = milli.map(|milli| milli * period_us / 1000);
     match (version, quota_us) {
-        (Version::One, None) => write("cpu.cfs_quota_us", "-1"),
-        (Version::One, Some(quota_us)) => {
+        (GroupVersion::One, None) => write("cpu.cfs_quota_us", "-1"),
+        (GroupVersion::One, Some(quota_us)) => {
             // Of two limits the kernel checks the old one with the new other one: none is always right.
             write("cpu.cfs_quota_us", "-1")?;
             write("cpu.cfs_period_us", &period_us.to_string())?;
             write("cpu.cfs_quota_us", &quota_us.to_string())
         }
-        (Version::Two { .. }, None) => write("cpu.max", "max"),
-        (Version::Two { .. }, Some(quota_us)) => write("cpu.max", &format!("{quota_us} {period_us}")),
+        (GroupVersion::Two { .. }, None) => write("cpu.max", "max"),
+        (GroupVersion::Two { .. }, Some(quota_us)) => write("cpu.max", &format!("{quota_us} {period_us}")),
     }
 }
 
@@ -112,10 +119,15 @@ pub(super) fn write(kernel: &dyn GroupKernel, group: &Path, version: Version, te
 ///
 /// # Errors
 /// The kernel's.
-pub(super) fn weigh(kernel: &dyn GroupKernel, group: &Path, version: Version, cpus: u64) -> io::Result<()> {
+pub(super) fn weigh(
+    kernel: &dyn GroupKernel,
+    group: &Path,
+    version: GroupVersion,
+    cpus: u64,
+) -> io::Result<()> {
     let (name, value) = match version {
-        Version::One => ("cpu.shares", SHARES.saturating_mul(cpus)),
-        Version::Two { .. } => ("cpu.weight", WEIGHT.saturating_mul(cpus).min(WEIGHT_MAX)),
+        GroupVersion::One => ("cpu.shares", SHARES.saturating_mul(cpus)),
+        GroupVersion::Two { .. } => ("cpu.weight", WEIGHT.saturating_mul(cpus).min(WEIGHT_MAX)),
     };
     kernel.write(&group.join(name), &value.to_string())
 }

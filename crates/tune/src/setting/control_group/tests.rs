@@ -1,3 +1,5 @@
+//! Control groups against a kernel that is a table: what is made, what is moved, and that all of it is put back.
+
 use super::fake::FakeKernel;
 use super::*;
 use sysdyno_needs::skip;
