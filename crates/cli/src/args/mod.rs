@@ -107,7 +107,7 @@ pub enum Command {
     Load(Box<LoadArgs>),
     /// Try a reversible change on a live server and tell whether it helped
     Try(Box<TryArgs>),
-    /// Take a little of each resource away and tell which ones the throughput of a server depends on
+    /// Take a little of each resource away and tell which ones the goodput of a server depends on
     Squeeze(Box<SqueezeArgs>),
     /// Tune a server by itself: measure, diagnose, try what fits, and keep what is proven
     Autotune(Box<AutotuneArgs>),

@@ -41,6 +41,6 @@ pub struct SqueezeArgs {
 
 const AFTER_HELP: &str = "\
 A closed load is sent for a few seconds at a time: with and without a part of one resource, in pairs, in \
-random order. The elasticity of a resource is ln(B / A) / ln(1 - depth): 1 if throughput falls as the \
+random order. The elasticity of a resource is ln(B / A) / ln(1 - depth): 1 if goodput falls as the \
 resource does, 0 if it does not. Elasticities of all rates sum to 1; less means that a resource is missing \
 from the list. Everything is undone, however it ends. Needs root, and the server on this machine.";

@@ -77,8 +77,10 @@ fn draw_change(change: &TriedChange, screen: &mut Screen) {
 
 fn draw_meaning(input: &AutotuneInput<'_>, screen: &mut Screen) {
     let conclusion = input.conclusion;
-    screen.gap();
     let [first, last] = &conclusion.bottlenecks;
+    if first.is_some() || !conclusion.given_up.is_empty() || !conclusion.not_allowed.is_empty() {
+        screen.gap();
+    }
     if let Some(first) = first {
         screen.sentence(Rank::Useful, (Tone::Quiet, "at first"), (Tone::Plain, first));
     }

@@ -78,7 +78,15 @@ fn measure(mut folder: AutotuneFolder, args: &AutotuneArgs, ui: &Ui) -> anyhow::
     let live = RefCell::new(LiveOutput::start(&args.live, ui)?);
     ui.note(&format!("results in {}", folder.path().display()));
     let quiet = ui.quiet(args.host.quiet);
-    let making = Making { tuning: &tuning, guard: &guard, live: &live, signals: &signals, ui: &quiet };
+    let resume = format!("sysdyno autotune --resume '{}'", folder.path().display());
+    let making = Making {
+        tuning: &tuning,
+        guard: &guard,
+        live: &live,
+        signals: &signals,
+        ui: &quiet,
+        resume: Some(&resume),
+    };
     let exit = steps(&mut folder, (labs, args), &making, ui)?;
     match exit {
         Some(exit) => Ok(exit),

@@ -30,7 +30,7 @@ pub(super) fn trial(
     place: &mut TrialPlace,
     making: &Making<'_>,
 ) -> anyhow::Result<TrialEnded> {
-    let Making { tuning, guard, live, signals, ui } = *making;
+    let Making { tuning, guard, live, signals, ui, .. } = *making;
     let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
     place.set(&folder.plan, &variant)?;
     let plan = trial_plan(&variant, cell.block);
