@@ -70,7 +70,7 @@ fn found() -> SqueezedResources {
             resource.contrasts.push(found.contrasts.len() as u32);
             let b = found.variants.len() as u32;
             found.variants.push(variant());
-            let effect_ratio = (-(1.0 - depth_ratio as f64).ln() * 0.2).exp_m1();
+            let effect_ratio = (-f64::ln(1.0 - depth_ratio) * 0.2).exp_m1();
             found.contrasts.push(Contrast { a: 0, b, depth_ratio, effect_ratio, after });
         }
     }

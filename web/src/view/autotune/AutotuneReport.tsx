@@ -13,7 +13,7 @@ function partsOf({ conclusion, steps }: AutotunePayload): Part[] {
   const { tried, not_allowed } = conclusion;
   const parts: (Part | false)[] = [
     { id: "tried", title: "Everything that was tried", short: "Tried", body: <Tried tried={tried} /> },
-    { id: "story", title: "The way there, step by step", short: "Story", body: <Story steps={steps} unit={conclusion.unit} /> },
+    { id: "story", title: "The way there, step by step", short: "Story", body: <Story steps={steps} /> },
     not_allowed.length > 0 && { id: "not-allowed", title: "Not tried, because it was not allowed", short: "Not allowed", body: <NotAllowed candidates={not_allowed} /> },
     folded("method", "Method", "how it was judged", <Method />),
   ];
@@ -41,8 +41,7 @@ export function AutotuneReport({ payload }: { payload: AutotunePayload }) {
 }
 
 function Answer({ payload: { conclusion } }: { payload: AutotunePayload }) {
-  const { before, outcome, kept, unit } = conclusion;
-  const suffix = unit === "hz" ? " req/s" : "";
+  const { before, outcome, kept } = conclusion;
   return (
     <section id="result" class="answer" aria-labelledby="headline" tabIndex={-1}>
       <p class="verdict-line">
@@ -51,9 +50,7 @@ function Answer({ payload: { conclusion } }: { payload: AutotunePayload }) {
       <h1 id="headline">{prose(conclusion.headline)}</h1>
       {before !== null && outcome !== null && (
         <p class="sentence">
-          {rate(before)}
-          {suffix} → {rate(before * outcome.point)}
-          {suffix}, {effectText(outcome)} by trials at the end.
+          {rate(before)} → {rate(before * outcome.point)}, {effectText(outcome)} by trials at the end.
         </p>
       )}
       <article class="card" aria-labelledby="kept-title">
@@ -88,12 +85,14 @@ function Badge({ isProven, isKept }: { isProven: boolean; isKept: boolean }) {
 function Bottlenecks({ bottlenecks: [first, last] }: { bottlenecks: readonly [string | null, string | null] }) {
   if (first === null && last === null) return null;
   return (
-    <dl class="facts">
-      <dt>Bottleneck at first</dt>
-      <dd>{first === null ? "none was certain" : prose(first)}</dd>
-      <dt>Bottleneck at last</dt>
-      <dd>{last === null ? "none was certain" : prose(last)}</dd>
-    </dl>
+    <>
+      <p class="sentence">
+        <strong>Bottleneck at first:</strong> {first === null ? "none was certain" : prose(first)}.
+      </p>
+      <p class="sentence">
+        <strong>Bottleneck at last:</strong> {last === null ? "none was certain" : prose(last)}.
+      </p>
+    </>
   );
 }
 

@@ -8,20 +8,19 @@ import { rate, span } from "../../number.ts";
 /** Diagnoses that are named of a step. */
 const FINDINGS_MAX = 2;
 
-export function Story({ steps, unit }: { steps: readonly Step[]; unit: string }) {
+export function Story({ steps }: { steps: readonly Step[] }) {
   return (
     <ol class="story">
       {steps.map((step) => (
         <li key={step.began.step}>
-          <StepView step={step} unit={unit} />
+          <StepView step={step} />
         </li>
       ))}
     </ol>
   );
 }
 
-function StepView({ step: { began, ended }, unit }: { step: Step; unit: string }) {
-  const suffix = unit === "hz" ? " req/s" : "";
+function StepView({ step: { began, ended } }: { step: Step }) {
   const { baseline } = ended;
   return (
     <>
@@ -30,7 +29,7 @@ function StepView({ step: { began, ended }, unit }: { step: Step; unit: string }
         <span class="quiet">
           {began.kind === "race" && `round ${began.round}, `}
           {span(ended.elapsed_ns / 1e9)}
-          {baseline !== null && `, ${rate(baseline)}${suffix} without`}
+          {baseline !== null && `, ${rate(baseline)} ${began.kind === "look" ? "" : "without"}`}
         </span>
       </p>
       {began.kind === "look" && <Suspected step={{ began, ended }} />}
@@ -41,9 +40,11 @@ function StepView({ step: { began, ended }, unit }: { step: Step; unit: string }
           </li>
         ))}
       </ul>
-      <p class="quiet">
-        <a href={`steps/${encodeURIComponent(began.folder)}/`}>steps/{began.folder}</a>
-      </p>
+      {ended.arms.length > 0 && (
+        <p class="quiet">
+          <a href={`steps/${encodeURIComponent(began.folder)}/report.html`}>every number of this step</a>
+        </p>
+      )}
     </>
   );
 }

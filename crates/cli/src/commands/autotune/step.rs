@@ -1,7 +1,7 @@
 //! One step: an experiment in its own folder, and what its runs say.
 
 use crate::commands::compare;
-use crate::commands::experiment::{Making, TrialPlace, trials};
+use crate::commands::experiment::{Making, TrialPlace, conclusion, trials};
 use crate::commands::record::is_living;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -15,6 +15,7 @@ use sysdyno_record::autotune::{AutotunePlan, SeenServer, SeenSetting, StepBegan,
 use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::experiment::measured_cells;
 use sysdyno_record::store::{AutotuneFolder, ExperimentFolder, Run};
+use sysdyno_report::html;
 use sysdyno_run::service::found_settings;
 
 /// Makes the trials of a step that are missing; its experiment, and how the program has to end, if that is settled.
@@ -34,6 +35,12 @@ pub(super) fn take(
         false => ExperimentFolder::create(&folder.steps(), &step.folder, step_plan(&folder.plan, step))?,
     };
     let exit = trials(&mut experiment, place, making)?;
+    if step.kind != StepKind::Look && !measured_cells(&experiment.lines).is_empty() {
+        // Where fewer than two variants were measured there is nothing to compare.
+        if let Ok(comparison) = conclusion(&experiment, |path| compare::read(path, making.ui)) {
+            experiment.write_report(&html::render_comparison(&comparison, None))?;
+        }
+    }
     Ok((experiment, exit))
 }
 
