@@ -4,6 +4,8 @@
 //! says what came of all. [`REMEDIES`] is the knowledge, as a table.
 
 mod arms;
+#[cfg(test)]
+mod calibration;
 mod conclude;
 mod course;
 mod propose;

@@ -13,7 +13,7 @@ use sysdyno_record::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan, ExperimentVa
 use sysdyno_record::plan::{Arrival, Plan};
 use sysdyno_record::units::SpanNs;
 
-fn plan(allow: &[Allowance]) -> AutotunePlan {
+pub(super) fn plan(allow: &[Allowance]) -> AutotunePlan {
     let variant = ExperimentVariant {
         name: "base".into(),
         levels: Vec::new(),
@@ -62,7 +62,7 @@ fn setting(id: &str, key: &str, value: &str) -> SeenSetting {
 const WORKERS: &str = "nginx:/x/nginx.conf:worker_processes";
 const CHILDREN: &str = "php-fpm:/x/php-fpm.conf:www/pm.max_children";
 
-fn server(findings: &[(&str, Confidence)]) -> SeenServer {
+pub(super) fn server(findings: &[(&str, Confidence)]) -> SeenServer {
     let finding = |(id, confidence): &(&str, Confidence)| SeenFinding {
         id: (*id).into(),
         title: format!("diagnosis {id}"),

@@ -147,10 +147,9 @@ fn quotas(rig: &mut Rig, family: &Family) -> String {
         there_and_back(rig, &family.key(cpus), &["cgroup/"]);
     }
     rig.expect(&["apply", &family.key("0.5")], 0);
-    rig.expect(&["commit"], 0);
-    rig.wait_for_orphans();
-    let kept = rig.expect(&["history"], 0).text;
+    let kept = rig.expect(&["commit"], 0).text;
     let id = kept.split_whitespace().next().expect("is told").to_owned();
+    rig.wait_for_orphans();
     rig.expect(&["undo", &id], 0);
     rig.wait_for_orphans();
     rig.check("CPUs of processes that were kept");

@@ -14,6 +14,7 @@ use sysdyno_plan::resolve_again;
 use sysdyno_record::autotune::{AutotunePlan, SeenServer, SeenSetting, StepBegan, StepEnded, StepKind};
 use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::experiment::measured_cells;
+use sysdyno_record::plan::{Endpoint, Plan};
 use sysdyno_record::store::{AutotuneFolder, ExperimentFolder, Run};
 use sysdyno_report::html;
 use sysdyno_run::service::found_settings;
@@ -78,6 +79,7 @@ fn server(
     if step.kind == StepKind::Look {
         server.settings.extend(found_settings(&target_pids(&run)));
         server.settings.extend(parameters(plan)?);
+        server.settings.extend(listener(plan));
     }
     Ok(server)
 }
@@ -89,6 +91,18 @@ fn target_pids(run: &Run) -> Vec<u32> {
         _ => None,
     });
     watched.collect()
+}
+
+/// The accept queue of the server's own port, whose length nobody has asked for.
+fn listener(plan: &AutotunePlan) -> Option<SeenSetting> {
+    let target = match &plan.base.variants[0].plan {
+        Plan::Run(run) => &run.load.target,
+        Plan::Load(load) => &load.target,
+        _ => return None,
+    };
+    let Endpoint::Tcp(address) = &target.endpoint else { return None };
+    let key = format!("listener.{}.backlog", address.port());
+    Some(SeenSetting { id: "listener.*.backlog".into(), key, value: None, is_parameter: false })
 }
 
 /// The parameters of a lab's services.
