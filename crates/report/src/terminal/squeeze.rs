@@ -71,7 +71,8 @@ fn draw_row(row: &SqueezeRow, screen: &mut Screen) {
     let Some((found, effect)) = shown.and_then(|found| Some((found, found.effect.as_ref()?))) else {
         let void = row.elasticities.iter().find_map(|elasticity| elasticity.void.as_deref());
         let text = void.unwrap_or("not measured: more of it made no difference either, or time ran out");
-        return screen.sentence(Rank::Needed, (Tone::Quiet, name.trim_end()), (Tone::Quiet, text));
+        let text = format!("{}: {text}", name.trim_end());
+        return screen.sentence(Rank::Needed, (Tone::Plain, ""), (Tone::Quiet, &text));
     };
     let depth =
         if found.depth_ratio > 0.0 { format!("{:.0}%", found.depth_ratio * 100.0) } else { "–".into() };
