@@ -4,7 +4,7 @@ use crate::capacity::{bounded_by_generator, cut_short, estimate, is_connection_l
 use crate::curve::{curve, distribution};
 use crate::examined::{Examined, Sorted};
 use crate::fail_if::judge;
-use crate::findings::{self, Scene, examine};
+use crate::findings::{self, Scene, examine, with_proofs};
 use crate::headline;
 use crate::intervals;
 use crate::limit::{self, LimitScene};
@@ -47,7 +47,7 @@ pub fn analyze(run: &RunView) -> Analysis {
     let examined = Examined::new(run, &sorted);
     let mut analysis = match plan {
         _ if examined.views.is_empty() => nothing_ended(&examined),
-        Plan::Run(plan) => analyze_run(&examined, plan),
+        Plan::Run(plan) => analyze_run(&examined, run, plan),
         Plan::Load(_) | Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
             analyze_load(&examined, run)
         }
@@ -98,7 +98,7 @@ fn analyze_load(examined: &Examined, run: &RunView) -> Analysis {
     Analysis { ramp, ..assemble(examined, view, parts) }
 }
 
-fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
+fn analyze_run(examined: &Examined, run: &RunView, plan: &RunPlan) -> Analysis {
     let mut capacity = estimate(&examined.outcomes, plan);
     let shown = shown_trial(&examined.outcomes, &capacity);
     let focus = focus_trial(examined, &capacity, shown);
@@ -123,7 +123,7 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
         bounded_by_generator(&mut capacity);
     }
     let scene = scene(examined, focus, Some(plan), is_connection_limited);
-    let findings = examine(&scene);
+    let findings = with_proofs(examine(&scene), run.proofs);
     let unchecked = findings::unchecked(&scene, &findings);
     let view = &examined.views[shown];
     let context = headline::Context { plan, view, verdict: &verdict };
@@ -142,7 +142,7 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
         unchecked,
         path: path_of(&scene.focus),
     };
-    assemble(examined, view, parts)
+    Analysis { proofs: run.proofs.to_vec(), ..assemble(examined, view, parts) }
 }
 
 /// A rate that is not the server's is not handed on, unless it is a lower bound.

@@ -32,6 +32,7 @@ pub mod outcome;
 mod path;
 pub mod probe;
 pub mod profile;
+pub mod proof;
 mod ramp;
 pub mod readings;
 mod run_verdict;

@@ -146,6 +146,7 @@ pub(crate) fn run_plan(seed: u64) -> RunPlan {
         seed,
         fail_if: vec![],
         need: None,
+        prove: None,
     }
 }
 

@@ -287,6 +287,7 @@ mod tests {
             probe: &[],
             latency: &latency,
             latency_windows: &latency_windows,
+            proofs: &[],
         })
     }
 

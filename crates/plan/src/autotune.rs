@@ -10,7 +10,8 @@ use crate::options::{
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use std::path::Path;
-use sysdyno_record::autotune::{AUTOTUNE_SCHEMA, Allowance, AutotunePlan};
+use sysdyno_record::allowance::Allowance;
+use sysdyno_record::autotune::{AUTOTUNE_SCHEMA, AutotunePlan};
 use sysdyno_record::units::SpanNs;
 
 const DEFAULT_BUDGET: SpanNs = SpanNs::from_secs(45 * 60);

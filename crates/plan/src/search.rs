@@ -2,7 +2,7 @@
 
 use crate::draft::{BaseDraft, Checked, checks};
 use crate::host::PlanHost;
-use crate::options::{CapacityOptions, ConnectionsOption, Effort, NeedOptions};
+use crate::options::{CapacityOptions, ConnectionsOption, Effort, NeedOptions, ProveOptions};
 use crate::request::{LoadShape, SAMPLING_HZ};
 use crate::{spread, workload};
 use sysdyno_analyze::search::Search;
@@ -25,6 +25,8 @@ pub struct SearchDraft {
     pub capacity: CapacityOptions,
     /// Real traffic that the capacity is held against.
     pub need: NeedOptions,
+    /// How its findings are tried.
+    pub prove: ProveOptions,
     /// What its answer is used for.
     pub used: SearchUse,
 }
@@ -65,6 +67,7 @@ impl SearchDraft {
             seed: load.plan.seed,
             fail_if,
             need,
+            prove: self.prove.plan(),
             load: load.plan,
         };
         if self.used == SearchUse::Alone && capacity.effort.unwrap_or_default() == Effort::Quick {

@@ -6,6 +6,7 @@ use crate::named::named;
 use crate::path::PathTier;
 use crate::plan::Arrival;
 use crate::probe::{ProbeConclusion, ProbeSummary};
+use crate::proof::FindingProof;
 use crate::ramp::RampResult;
 use crate::session::SessionResult;
 use crate::units::MonoNs;
@@ -112,6 +113,9 @@ pub struct Analysis {
     /// What the host did; `None`: a load was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<HostSummary>,
+    /// What was tried to prove findings; empty: nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<FindingProof>,
 }
 
 /// How well the arrivals of an open process fit what was planned.
@@ -380,6 +384,8 @@ pub enum EvidenceRole {
     Effect,
     /// A signal that speaks against it.
     Against,
+    /// What came of trying it.
+    Experiment,
 }
 
 /// A point of a latency distribution.

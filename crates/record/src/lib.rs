@@ -10,6 +10,7 @@
 //! - a value that was not measured is `None`, never zero;
 //! - the unit is the last word of a name, or the type is the unit.
 
+pub mod allowance;
 pub mod analysis;
 pub mod autotune;
 pub mod change;
@@ -40,6 +41,7 @@ pub mod plan;
 pub mod probe;
 pub mod profile;
 pub mod progress;
+pub mod proof;
 pub mod ramp;
 pub mod remote;
 pub mod route;

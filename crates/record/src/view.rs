@@ -6,6 +6,7 @@ use crate::load::{Interval, LatencySet, LatencyWindow};
 use crate::manifest::Manifest;
 use crate::plan::{LoadPlan, Plan};
 use crate::probe::ProbeReply;
+use crate::proof::FindingProof;
 use crate::remote::RemoteHost;
 use crate::series::Series;
 use crate::store::{Run, Trial};
@@ -35,6 +36,8 @@ pub struct RunView<'a> {
     pub latency: &'a BTreeMap<u32, LatencySet>,
     /// The same window by window; without it, intervals of percentiles are not known.
     pub latency_windows: &'a BTreeMap<u32, Vec<LatencyWindow>>,
+    /// What was tried afterwards to prove findings; empty: nothing was.
+    pub proofs: &'a [FindingProof],
 }
 
 /// The folder of a run, as reports tell of it.
@@ -103,6 +106,7 @@ impl Run {
             probe: &self.probe,
             latency: &self.latency,
             latency_windows: &self.latency_windows,
+            proofs: &self.proofs,
         }
     }
 }

@@ -115,6 +115,9 @@ pub fn run_document(input: &ReportInput<'_>) -> Value {
     document["capacity"] = capacity(analysis);
     document["headroom"] = json!(analysis.headroom);
     document["curve"] = json!(analysis.curve);
+    if !analysis.proofs.is_empty() {
+        document["proofs"] = json!(analysis.proofs);
+    }
     document
 }
 

@@ -12,7 +12,7 @@ export type VerdictStatus = "VALID" | "SUSPECT" | "INVALID";
 export type Purpose = "single" | "pilot" | "bracket" | "grid" | "certify" | "sweep";
 export type PhaseKind = "warmup" | "step" | "steady" | "drain" | "ramp_down";
 export type Confidence = "excluded" | "possible" | "likely" | "confirmed";
-export type EvidenceRole = "mechanism" | "confirmer" | "effect" | "against";
+export type EvidenceRole = "mechanism" | "confirmer" | "effect" | "against" | "experiment";
 export type Arrival = "closed" | "constant" | "poisson" | "trace" | "sessions";
 export type EndedBy =
   | "objective"
@@ -214,6 +214,16 @@ export interface Finding {
   counterfactual: string;
 }
 
+/** One experiment about one finding. */
+export interface FindingProof {
+  finding: string;
+  means: "change" | "squeeze" | "nothing";
+  tried: string;
+  run: string | null;
+  outcome: "confirmed" | "refuted" | "undecided" | "untried";
+  sentence: string;
+}
+
 export interface GeneratorSummary {
   threads: number;
   cpus: (number | null)[];
@@ -312,6 +322,8 @@ export interface Analysis {
   findings: Finding[];
   distribution: { ratio: number; value_ns: number }[];
   checks?: CheckOutcome[];
+  /** What was tried to prove findings; without it nothing was. */
+  proofs?: FindingProof[];
   probe?: ProbeSummary;
   probes?: ProbeConclusion;
   operations?: OperationSummary[];

@@ -9,7 +9,7 @@ import type { Finding, Headroom, VerdictStatus } from "../record/types.ts";
 import { Checks } from "./Checks.tsx";
 import { Figure } from "./Figure.tsx";
 import { Trust } from "./Trust.tsx";
-import { Badge, ConfidenceMark, ROLES, Seconds } from "./words.tsx";
+import { Badge, ConfidenceMark, EvidenceSeconds, ROLES } from "./words.tsx";
 
 /** Pieces of evidence on the first screen; all of them stand further below. */
 const EVIDENCE_MAX = 2;
@@ -87,7 +87,7 @@ function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
             <li key={position}>
               <span class="role">{ROLES[each.role]}</span>
               <span class="text">{prose(each.text)}</span>
-              <Seconds run={run} begin={each.begin_mono_ns} end={each.end_mono_ns} column={each.column} />
+              <EvidenceSeconds run={run} evidence={each} />
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@
 import type { Run } from "../record/decode.ts";
 import { prose } from "../record/text.ts";
 import type { Finding } from "../record/types.ts";
-import { ConfidenceMark, ROLES, Seconds } from "./words.tsx";
+import { ConfidenceMark, EvidenceSeconds, ROLES } from "./words.tsx";
 
 export function Findings({ run }: { run: Run }) {
   const { findings } = run.payload.analysis;
@@ -42,7 +42,7 @@ function FindingView({ run, finding }: { run: Run; finding: Finding }) {
               {prose(each.text)}
               <span class="source">{each.source}</span>
             </span>
-            <Seconds run={run} begin={each.begin_mono_ns} end={each.end_mono_ns} column={each.column} />
+            <EvidenceSeconds run={run} evidence={each} />
           </li>
         ))}
       </ul>

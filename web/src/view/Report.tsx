@@ -21,6 +21,7 @@ import { PlanView } from "./Plan.tsx";
 import { Again, Files } from "./Provenance.tsx";
 import { LossWindows, ProbedTargets } from "./Probes.tsx";
 import { Profiled } from "./profile/Profiled.tsx";
+import { Proofs } from "./Proofs.tsx";
 import { Requests } from "./Requests.tsx";
 import { Services } from "./Services.tsx";
 import { Session } from "./Session.tsx";
@@ -31,7 +32,7 @@ import { Verdict } from "./Verdict.tsx";
 function partsOf(run: Run): Part[] {
   const { analysis, events, facts, generators, manifest, plan, profile, series, damage } = run.payload;
   const path = analysis.path ?? [];
-  const { session, operations = [], links = [], curve, findings } = analysis;
+  const { session, operations = [], links = [], proofs = [], curve, findings } = analysis;
   const [settings, services] = [settingsOf(events), servicesOf(events, analysis.shown_trial)];
   const hasReasons = analysis.verdict.reasons.length > 0 || damage.length > 0;
   const counters = series.columns.filter((column) => !column.unavailable).length;
@@ -47,6 +48,7 @@ function partsOf(run: Run): Part[] {
     generators !== undefined && folded("hosts", "Hosts that sent the load", plural(generators.length, "host"), <Hosts shares={generators} />),
     settings.length > 0 && folded("settings", "Settings during the load", plural(settings.length, "setting"), <Settings run={run} />),
     services.length > 0 && folded("services", "Counters of the services", plural(services.length, "service"), <Services run={run} />),
+    proofs.length > 0 && folded("proofs", "What was tried", plural(proofs.length, "experiment"), <Proofs proofs={proofs} />, true),
     findings.length > 0 && folded("findings", "Findings", findingsNote(run), <Findings run={run} />),
     profile !== undefined && folded("profile", "Where the CPU time goes", "flame graph", <Profiled profile={profile} low={run.payload.profile_low} server={serverOf(events)} />),
     folded("timeline", "Timeline", plural(counters, "counter"), <Timeline run={run} />),

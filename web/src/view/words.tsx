@@ -1,7 +1,7 @@
 // Small pieces of text that several parts share: badges, jumps to seconds, text to copy.
 
 import type { Run } from "../record/decode.ts";
-import type { Confidence, EndedBy, EvidenceRole, Purpose, VerdictStatus } from "../record/types.ts";
+import type { Confidence, EndedBy, Evidence, EvidenceRole, Purpose, VerdictStatus } from "../record/types.ts";
 import { around, reveal, view, type Window } from "../state/view.ts";
 
 export const SHAPES: Record<VerdictStatus, string> = { VALID: "✔", SUSPECT: "▲", INVALID: "✘" };
@@ -18,6 +18,7 @@ export const ROLES: Record<EvidenceRole, string> = {
   confirmer: "supported by",
   effect: "effect",
   against: "against it",
+  experiment: "tried",
 };
 
 export const PURPOSES: Record<Purpose, string> = {
@@ -93,6 +94,12 @@ export function Seconds({ run, begin, end, column = null }: SecondsProps) {
       {text}
     </button>
   );
+}
+
+/** The seconds in which a signal was seen; an experiment came after them, and has a report that is its own. */
+export function EvidenceSeconds({ run, evidence }: { run: Run; evidence: Evidence }) {
+  if (evidence.source === "experiment") return <a href="#proofs">experiment</a>;
+  return <Seconds run={run} begin={evidence.begin_mono_ns} end={evidence.end_mono_ns} column={evidence.column} />;
 }
 
 /** Text that the reader may copy, with a button where the browser lets it. */

@@ -7,10 +7,9 @@ use super::tests::{plan, server};
 use super::{ArmTrial, arms, arms_count};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use sysdyno_record::allowance::Allowance;
 use sysdyno_record::analysis::Confidence;
-use sysdyno_record::autotune::{
-    Allowance, AutotuneLine, AutotunePlan, CandidateChange, StepBegan, StepEnded, StepKind,
-};
+use sysdyno_record::autotune::{AutotuneLine, AutotunePlan, CandidateChange, StepBegan, StepEnded, StepKind};
 
 /// What trials vary by: standard deviation of the logarithm.
 const DEVIATION: f64 = 0.03;

@@ -20,7 +20,7 @@ mod tests;
 pub use arms::{ArmTrial, arms};
 pub use conclude::{AutotuneEnd, conclude};
 pub use course::AutotuneCourse;
-pub use propose::{identity, propose};
+pub use propose::{identity, is_allowed, propose};
 pub use remedy::{Remedy, RemedyChange, ValueStep};
 pub use seen::seen;
 pub use sentence::{bare_effect, step_sentence};

@@ -3,8 +3,9 @@
 use super::remedy::{Remedy, RemedyChange, StepBasis};
 use super::table::REMEDIES;
 use std::collections::BTreeSet;
+use sysdyno_record::allowance::Allowance;
 use sysdyno_record::analysis::Confidence;
-use sysdyno_record::autotune::{Allowance, CandidateChange, SeenFinding, SeenServer, SeenSetting};
+use sysdyno_record::autotune::{CandidateChange, SeenFinding, SeenServer, SeenSetting};
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::experiment::ServiceChange;
 
@@ -146,6 +147,6 @@ fn add(candidate: &mut CandidateChange, setting: &SeenSetting, value: &str) {
 }
 
 /// What has to be allowed for a candidate and is not.
-pub(super) fn is_allowed(candidate: &CandidateChange, allow: &[Allowance]) -> bool {
+pub fn is_allowed(candidate: &CandidateChange, allow: &[Allowance]) -> bool {
     candidate.needs.iter().all(|need| allow.contains(need))
 }

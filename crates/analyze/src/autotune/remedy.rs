@@ -1,6 +1,6 @@
 //! What a remedy is: the change that it suggests, and what has to be seen for it.
 
-use sysdyno_record::autotune::Allowance;
+use sysdyno_record::allowance::Allowance;
 
 /// A change that helped others with what is seen here.
 #[derive(Clone, Copy, Debug)]

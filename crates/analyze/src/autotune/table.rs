@@ -4,7 +4,7 @@
 //! counter. The others are suggested only by what was seen. Order is the order of suggestions that are equally pressing.
 
 use super::remedy::{Remedy, RemedyChange, ValueStep};
-use sysdyno_record::autotune::Allowance;
+use sysdyno_record::allowance::Allowance;
 
 /// Memory of a PHP process that serves one request. Unit: bytes. House value.
 const PHP_BYTES: u64 = 48 << 20;

@@ -3,10 +3,11 @@
 use super::course::alpha;
 use super::*;
 use std::collections::BTreeSet;
+use sysdyno_record::allowance::Allowance;
 use sysdyno_record::analysis::Confidence;
 use sysdyno_record::autotune::{
-    AUTOTUNE_SCHEMA, Allowance, AutotuneEnding, AutotuneLine, AutotunePlan, CandidateChange, SeenFinding,
-    SeenServer, SeenSetting, StepArm, StepBegan, StepEnded, StepKind, TriedWord,
+    AUTOTUNE_SCHEMA, AutotuneEnding, AutotuneLine, AutotunePlan, CandidateChange, SeenFinding, SeenServer,
+    SeenSetting, StepArm, StepBegan, StepEnded, StepKind, TriedWord,
 };
 use sysdyno_record::effect::{Comparison, Effect, EffectScale};
 use sysdyno_record::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan, ExperimentVariant};

@@ -37,6 +37,7 @@ mod memory_stalls;
 mod network;
 mod pool;
 mod process;
+mod proved;
 mod receive;
 mod refused;
 mod retransmit;
@@ -53,6 +54,8 @@ mod waits;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use proved::with_proofs;
 
 use crate::format::{counted, duration, name, percent, rate};
 use crate::readings::Window;

@@ -206,6 +206,7 @@ fn input<'a>(plan: &'a Plan, trials: &'a [Trial], specimen: &'a Specimen, series
         probe: &specimen.probe,
         latency: EMPTY.get_or_init(BTreeMap::new),
         latency_windows: const { &BTreeMap::new() },
+        proofs: &[],
     }
 }
 

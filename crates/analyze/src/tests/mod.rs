@@ -44,6 +44,7 @@ fn analyze_readings(specimen: &Specimen, series: &Series) -> Analysis {
         probe: &specimen.probe,
         latency: &BTreeMap::from([(1, specimen.latency.clone())]),
         latency_windows: &BTreeMap::new(),
+        proofs: &[],
     })
 }
 
@@ -73,6 +74,7 @@ fn analyze_trials(plan: &RunPlan, trials: &[Trial]) -> Analysis {
         probe: &[],
         latency: &BTreeMap::new(),
         latency_windows: &BTreeMap::new(),
+        proofs: &[],
     });
     let json = serde_json::to_string(&analysis).expect("serialises");
     assert_eq!(serde_json::from_str::<Analysis>(&json).expect("parses"), analysis);

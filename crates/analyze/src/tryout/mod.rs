@@ -44,6 +44,6 @@ pub use observe::{
 };
 pub use pilot::{PilotTrial, settle_rate, settle_warmup};
 pub use possible::{Impossible, check_plan, check_samples};
-pub(crate) use sentence::effect as effect_text;
+pub(crate) use sentence::{effect as effect_text, value as metric_value};
 pub use stages::variants_of;
 pub use standing::Standing;

@@ -50,7 +50,7 @@ pub(super) fn margin(metric: Metric, margin: f64) -> String {
 }
 
 /// A value of a metric with its unit.
-pub(super) fn value(metric: Metric, value: f64) -> String {
+pub(crate) fn value(metric: Metric, value: f64) -> String {
     match metric.unit() {
         "ns" => duration(value),
         "hz" => format!("{} req/s", rate(value)),

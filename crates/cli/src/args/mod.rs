@@ -52,8 +52,8 @@ pub use watch::{WatchArgs, WatchColumnOptions};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use sysdyno_plan::options::{
-    CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, ReplayOptions, ServerOptions,
-    SessionOptions, TargetOptions, WorkOptions, WorkloadOptions,
+    CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, ProveOptions, ReplayOptions,
+    ServerOptions, SessionOptions, TargetOptions, WorkOptions, WorkloadOptions,
 };
 
 /// Measures how much load a Linux server can take, and names the bottleneck.
@@ -220,6 +220,11 @@ pub struct RunArgs {
     /// the server's host meanwhile; the report shows both flame graphs and what differs per response
     #[arg(long)]
     pub profile: bool,
+    #[command(flatten)]
+    pub prove: ProveOptions,
+    /// State folder of --prove; journals of settings are in its 'tune' subfolder [default: /var/lib/sysdyno]
+    #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
     #[command(flatten)]
     pub live: LiveOptions,
     #[command(flatten)]

@@ -15,6 +15,7 @@ mod links;
 mod load;
 mod probe;
 mod profile;
+mod prove;
 mod record;
 mod run;
 mod runs;

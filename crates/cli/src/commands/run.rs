@@ -1,18 +1,22 @@
 //! `sysdyno run`: the capacity of a server, and what limits it.
 
 use super::load::profile_request;
-use super::record::{Session, record};
+use super::prove::{ProveSession, announce, list_changes, may_prove};
+use super::record::{Session, print, record, record_quietly};
 use crate::args::{OutputForm, RunArgs};
 use crate::exit::Exit;
 use crate::fence;
-use crate::here::Here;
+use crate::here::{Here, tuning};
 use crate::settings::SettingsFile;
 use crate::ui::{LiveOutput, Ui};
 use std::cell::RefCell;
+use sysdyno_analyze::analyze;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{BaseDraft, Checked, SearchDraft, SearchUse, forecast};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{Plan, RunPlan};
+use sysdyno_record::view::RunView;
+use sysdyno_report::{ReportInput, html};
 use sysdyno_run::execute;
 use sysdyno_run::profiling::ProfileRequest;
 
@@ -32,6 +36,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         },
         capacity: args.capacity.or(settings.run),
         need: args.need.or(settings.need),
+        prove: args.prove,
         used: SearchUse::Alone,
     };
     let Checked { plan, notes } = draft.finish(&Here)?;
@@ -39,7 +44,9 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let profile = is_profiled.then(|| profile_request(&draft.draft.servers)).transpose()?;
     ui.notes(&notes);
     ui.note(&forecast::search(&plan));
+    plan.prove.iter().for_each(|prove| announce(prove, ui));
     if args.dry_run {
+        plan.prove.iter().for_each(|_| list_changes(ui));
         ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
@@ -48,7 +55,11 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
             "afterwards, the highest load that met the objective, and a fifth of it, 10 s each, for profiles",
         );
     }
-    let BaseDraft { target, probe, servers, .. } = draft.draft;
+    let tuning = match plan.prove {
+        Some(_) => Some(may_prove().and_then(|()| tuning("/".into(), args.state_dir.clone()))?),
+        None => None,
+    };
+    let BaseDraft { target, workload, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
     let live = LiveOutput::start(&args.live, ui)?.with_lines(form == OutputForm::Jsonl);
@@ -63,7 +74,42 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         guard: &guard,
         live: &live,
     };
-    search(&session, &plan, profile.as_ref(), ui)
+    let Some(tuning) = tuning else { return search(&session, &plan, profile.as_ref(), ui) };
+    let prover = ProveSession {
+        runs_dir: &runs_dir,
+        tuning: &tuning,
+        guard: &guard,
+        target: &target,
+        workload: &workload,
+    };
+    search_and_prove((&session, &prover), &plan, profile.as_ref(), ui)
+}
+
+/// Looks for the capacity, tries what was found, and prints all of it.
+fn search_and_prove(
+    (session, prover): (&Session<'_>, &ProveSession<'_>),
+    plan: &RunPlan,
+    profile: Option<&ProfileRequest>,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    let mut recorded = record_quietly(session, &Plan::Run(plan.clone()), ui, |hosts, journal| {
+        execute::run(plan, profile, hosts, journal)
+    })?;
+    let is_sound = matches!(recorded.exit(), Exit::Done | Exit::CheckFailed);
+    let mut exit = None;
+    if !is_sound {
+        ui.note("nothing was tried: a run that is not to be trusted has nothing to prove");
+    }
+    if let Some(prove) = plan.prove.as_ref().filter(|_| is_sound) {
+        let proved = prover.prove((plan, prove), (&recorded.run, &recorded.analysis), ui);
+        exit = proved.exit;
+        recorded.analysis = analyze(&RunView { proofs: &proved.proofs, ..recorded.run.view() });
+        recorded.run.prove(proved.proofs, &recorded.analysis)?;
+        let page = html::render(&ReportInput::new(&recorded.run, &recorded.analysis));
+        recorded.run.write_report(&page)?;
+    }
+    print(&recorded.run, &ReportInput::new(&recorded.run, &recorded.analysis), session.form, ui);
+    Ok(exit.unwrap_or_else(|| recorded.exit()))
 }
 
 /// Looks for the capacity and prints it.

@@ -57,20 +57,44 @@ pub fn squeeze(args: SqueezeArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// What a squeeze needs besides its plan.
-struct SqueezeSession<'a> {
+pub(super) struct SqueezeSession<'a> {
     /// How settings are changed.
-    tuning: &'a Tuning,
+    pub(super) tuning: &'a Tuning,
     /// What may be loaded.
-    guard: LoadGuard,
+    pub(super) guard: LoadGuard,
     /// Folder of all runs.
-    runs_dir: &'a Path,
+    pub(super) runs_dir: &'a Path,
     /// Whether the result is one JSON document.
-    is_json: bool,
+    pub(super) is_json: bool,
+}
+
+/// A squeeze that was made.
+pub(super) struct Squeezed {
+    /// How the program ends.
+    pub(super) exit: Exit,
+    /// As its folder tells it; `None`: it could not be made.
+    pub(super) run: Option<Run>,
+    /// What came of it; `None`: it ended before its first trial.
+    pub(super) conclusion: Option<SqueezeConclusion>,
 }
 
 impl SqueezeSession<'_> {
-    /// Runs a squeeze from beginning to end, writes its report, and prints the result.
+    /// Runs a squeeze from beginning to end, and prints the result.
     fn run(&self, plan: &SqueezePlan, server: Option<RemoteAgent>, ui: &Ui) -> anyhow::Result<Exit> {
+        let squeezed = self.carry_out(plan, server, ui)?;
+        if let (Some(run), Some(conclusion)) = (&squeezed.run, &squeezed.conclusion) {
+            print(run, conclusion, self.is_json, ui);
+        }
+        Ok(squeezed.exit)
+    }
+
+    /// Runs a squeeze from beginning to end, and writes its report.
+    pub(super) fn carry_out(
+        &self,
+        plan: &SqueezePlan,
+        server: Option<RemoteAgent>,
+        ui: &Ui,
+    ) -> anyhow::Result<Squeezed> {
         let signals = Signals::listen().context("cannot listen to signals")?;
         let recorded = Plan::Squeeze(Box::new(plan.clone()));
         let mut writer = RunWriter::create(self.runs_dir, new_run(RunKind::Squeeze)?)?;
@@ -82,7 +106,7 @@ impl SqueezeSession<'_> {
             Ok(end) => end,
             Err(error) => {
                 writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
-                return failed(error, ui);
+                return Ok(Squeezed { exit: failed(error, ui)?, run: None, conclusion: None });
             }
         };
         let is_interrupted = signals.is_interrupted();
@@ -97,14 +121,12 @@ impl SqueezeSession<'_> {
         run.squeeze.clone_from(&end.conclusion);
         let report = end.conclusion.as_ref().map(|conclusion| |run: &Run| page(run, conclusion));
         finish(writer, &mut run, ending, report, ui);
-        if let Some(conclusion) = &end.conclusion {
-            print(&run, conclusion, self.is_json, ui);
-        }
-        Ok(match exit_of_end(&end, ui) {
+        let exit = match exit_of_end(&end, ui) {
             _ if is_interrupted => Exit::Interrupted,
             Exit::Done if run.manifest.status == RunStatus::Failed => Exit::Untrusted,
             exit => exit,
-        })
+        };
+        Ok(Squeezed { exit, run: Some(run), conclusion: end.conclusion })
     }
 
     fn execute(

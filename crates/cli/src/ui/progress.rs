@@ -195,7 +195,8 @@ impl Watcher for Console {
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());
         let (shortest, longest) = (span(forecast.shortest), span(forecast.longest));
-        let expected = if shortest == longest { longest } else { format!("{shortest} to {longest}") };
+        let is_one = forecast.shortest.0 >= forecast.longest.0 || shortest == longest;
+        let expected = if is_one { longest } else { format!("{shortest} to {longest}") };
         let mut text =
             format!("trials {rate}with a warm-up of {}: expect a verdict in {expected}", settled.warmup);
         if forecast.is_budget_short {

@@ -26,6 +26,7 @@ mod probe;
 mod probes;
 mod profile;
 mod profile_users;
+mod prove;
 mod quota;
 mod readme;
 mod recorded;

@@ -6,7 +6,7 @@ use super::typed::Typed;
 use super::words::Word;
 use clap::Args;
 use serde::Deserialize;
-use sysdyno_record::autotune::Allowance;
+use sysdyno_record::allowance::Allowance;
 use sysdyno_record::units::SpanNs;
 
 /// How far a server is tuned.

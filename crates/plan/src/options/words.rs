@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::Deserialize;
 use serde::de::Error;
-use sysdyno_record::autotune::Allowance;
+use sysdyno_record::allowance::Allowance;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::manifest::RunKind;

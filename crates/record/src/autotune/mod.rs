@@ -10,5 +10,5 @@ mod seen;
 
 pub use conclusion::{AUTOTUNE_RESULT_SCHEMA, AutotuneConclusion, AutotuneEnding, TriedChange, TriedWord};
 pub use line::{AutotuneLine, StepArm, StepBegan, StepEnded, StepKind};
-pub use plan::{AUTOTUNE_SCHEMA, Allowance, AutotunePlan};
+pub use plan::{AUTOTUNE_SCHEMA, AutotunePlan};
 pub use seen::{CandidateChange, SeenFinding, SeenServer, SeenSetting};

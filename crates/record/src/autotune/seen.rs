@@ -1,6 +1,6 @@
 //! What is known of a server when changes are suggested, and a change that is suggested.
 
-use super::Allowance;
+use crate::allowance::Allowance;
 use crate::analysis::Confidence;
 use crate::change::SettingChange;
 use crate::experiment::ServiceChange;

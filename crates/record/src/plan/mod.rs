@@ -15,7 +15,7 @@ pub use arrival::{Arrival, Deadlines, HardStops, KeepAlive, PhaseEnd, PhaseKind,
 pub use load::{IoChoice, LoadPlan, SpinChoice, StampChoice};
 pub use objective::Objective;
 pub use request::{ExpectedHeader, HeaderField, RequestSpec, Validators};
-pub use run::{RunPlan, SearchMethod, SearchPlan};
+pub use run::{ProvePlan, RunPlan, SearchMethod, SearchPlan};
 pub use target::{Endpoint, Target};
 pub use watch::WatchPlan;
 
@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 /// What one invocation will do; the content of `plan.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 pub enum Plan {
     /// `sysdyno run` and `demo`: look for the capacity.
     Run(RunPlan),

@@ -2,6 +2,7 @@
 
 use super::load::LoadPlan;
 use super::objective::Objective;
+use crate::allowance::Allowance;
 use crate::units::SpanNs;
 use crate::workload::NeedPlan;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,20 @@ pub struct RunPlan {
     /// Real traffic that the capacity is held against; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub need: Option<Box<NeedPlan>>,
+    /// How the findings are tried afterwards; `None`: they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prove: Option<ProvePlan>,
+}
+
+/// How findings are tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProvePlan {
+    /// How long all of it may take.
+    pub budget: SpanNs,
+    /// What may be touched.
+    pub allow: Vec<Allowance>,
+    /// Whether trials that others disturbed count, at the price of a wider interval.
+    pub is_noisy: bool,
 }
 
 /// How capacity is looked for: the procedure and its budget.

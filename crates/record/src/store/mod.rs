@@ -108,6 +108,7 @@ const ANALYSIS: &str = "analysis.json";
 const TRY_LINES: &str = "experiment.jsonl";
 const CONCLUSION: &str = "experiment.json";
 const SQUEEZED: &str = "squeeze.json";
+const PROOFS: &str = "proofs.json";
 const OPERATIONS: &str = "operations.jsonl";
 const WORK: &str = "work.json";
 const REPORT: &str = "report.html";

@@ -7,8 +7,9 @@ use super::trial::Trial;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
     MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
-    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROBED, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL,
-    SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, SQUEEZED, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROBED, PROFILE, PROFILE_LOW, PROOFS, REPORT, SERIES,
+    SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, SQUEEZED, TRIALS, TRY_LINES, WORK, plausible,
+    schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -19,6 +20,7 @@ use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
 use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::Profile;
+use crate::proof::{FindingProof, FindingProofs, PROOFS_SCHEMA};
 use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
 use crate::squeeze::SqueezeConclusion;
@@ -69,6 +71,8 @@ pub struct Run {
     pub conclusion: Option<TryConclusion>,
     /// What was concluded of a squeeze; `None`: it is none, or not yet, or damaged.
     pub squeeze: Option<SqueezeConclusion>,
+    /// What was tried afterwards to prove findings, in the order of time; empty: nothing was, or it is damaged.
+    pub proofs: Vec<FindingProof>,
     /// Latency of the measured phases, merged, by trial.
     pub latency: BTreeMap<u32, LatencySet>,
     /// The same by window, for the kinds of [`LatencyWindow`], in the order of the log.
@@ -94,7 +98,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 24] = [
+const FILES: [&str; 25] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -108,6 +112,7 @@ const FILES: [&str; 24] = [
     TRY_LINES,
     CONCLUSION,
     SQUEEZED,
+    PROOFS,
     OPERATIONS,
     WORK,
     SERVER,
@@ -166,6 +171,7 @@ impl Run {
             tryout: reader.values_if_any(TRY_LINES, MAX_TRY_LINES, |_| None)?,
             conclusion: reader.document(CONCLUSION)?,
             squeeze: reader.document(SQUEEZED)?,
+            proofs: reader.document(PROOFS)?.map_or_else(Vec::new, |found: FindingProofs| found.proofs),
             latency: latency.merged,
             latency_windows: latency.windows,
             is_incomplete: manifest.status == RunStatus::Running
@@ -197,6 +203,26 @@ impl Run {
     /// Whether there is a report in the folder.
     pub fn has_report(&self) -> bool {
         self.folder.open_file(REPORT).is_ok_and(|file| file.is_some())
+    }
+
+    /// Writes what was tried after its end to prove findings, and what is concluded with that, in the place of what was before.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn prove(&mut self, proofs: Vec<FindingProof>, analysis: &Analysis) -> Result<(), RecordError> {
+        let written = FindingProofs { schema: PROOFS_SCHEMA.into(), proofs };
+        let files = [
+            (PROOFS, verify::document(&self.folder, PROOFS, &written)?),
+            (ANALYSIS, verify::document(&self.folder, ANALYSIS, analysis)?),
+        ];
+        for (name, bytes) in files {
+            self.folder.replace(name, &bytes)?;
+            self.manifest.files.insert(name.into(), verify::digest_of(&bytes));
+        }
+        self.folder.replace(MANIFEST, &verify::seal(&self.folder, &mut self.manifest)?)?;
+        self.proofs = written.proofs;
+        self.analysis = Some(analysis.clone());
+        Ok(())
     }
 
     /// Marks the run as failed for this reason, which showed after its end: its report could not be written.

@@ -60,6 +60,11 @@ fn seal_position(bytes: &[u8]) -> Option<usize> {
     (at + BLANK_SHA256.len() <= bytes.len()).then_some(at)
 }
 
+/// The digest of a file with these contents.
+pub(super) fn digest_of(bytes: &[u8]) -> FileDigest {
+    FileDigest { bytes: bytes.len() as u64, sha256: hexadecimal(&Sha256::digest(bytes)) }
+}
+
 /// What does not agree with the digests, in sentences.
 pub(super) fn differences(folder: &Folder, manifest: &Manifest) -> Result<Vec<String>, RecordError> {
     if manifest.status == RunStatus::Running {

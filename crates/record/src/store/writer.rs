@@ -4,7 +4,7 @@ use super::folder::Folder;
 use super::interval_log::IntervalLog;
 use super::log::Log;
 use super::readings_log::ReadingsLog;
-use super::verify::{self, document, hexadecimal};
+use super::verify::{self, document};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
     PROBED, PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
@@ -15,7 +15,7 @@ use crate::analysis::Analysis;
 use crate::event::Event;
 use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
-use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
+use crate::manifest::{ClockPair, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
 use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::{Profile, ProfiledLoad};
@@ -27,7 +27,6 @@ use crate::units::{MonoNs, SpanNs, WallNs};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -373,8 +372,7 @@ impl RunWriter {
         let bytes = document(&self.folder, name, value)?;
         let written = self.folder.replace(name, &bytes);
         self.stop_on_error(written)?;
-        let digest = FileDigest { bytes: bytes.len() as u64, sha256: hexadecimal(&Sha256::digest(&bytes)) };
-        self.manifest.files.insert(name.into(), digest);
+        self.manifest.files.insert(name.into(), verify::digest_of(&bytes));
         Ok(())
     }
 

@@ -193,5 +193,6 @@ fn role_name(role: EvidenceRole) -> &'static str {
         EvidenceRole::Confirmer => "supported",
         EvidenceRole::Effect => "effect",
         EvidenceRole::Against => "against",
+        EvidenceRole::Experiment => "tried",
     }
 }

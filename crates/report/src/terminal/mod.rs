@@ -2,7 +2,7 @@
 //!
 //! Sentences are whole: where a terminal is too low, those go that matter least, and where that is not enough the screen
 //! ends with the verdict and the limit, which it began with.
-//! The order never changes: verdict and reasons, capacity and bottleneck with what to change, request path, latency, operations, hosts, remarks,
+//! The order never changes: verdict and reasons, capacity and bottleneck with what to change, what was tried, request path, latency, operations, hosts, remarks,
 //! counts, where the report is.
 
 mod answer;
@@ -16,6 +16,7 @@ mod links;
 mod operations;
 mod path;
 mod probes;
+mod proofs;
 mod screen;
 mod services;
 mod session;
@@ -46,6 +47,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
     verdict::draw(input, &mut screen);
     checks::draw(input, &mut screen);
     answer::draw(input, &mut screen);
+    proofs::draw(input, &mut screen);
     path::draw(input, &mut screen);
     links::draw(input, &mut screen);
     match &input.analysis.session {

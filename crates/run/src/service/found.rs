@@ -7,6 +7,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use sysdyno_record::autotune::SeenSetting;
+use sysdyno_record::event::{Event, EventKind, ProcessRole};
+use sysdyno_record::plan::Endpoint;
 use sysdyno_tune::Service;
 
 /// Longest file that is read. Unit: bytes.
@@ -66,6 +68,22 @@ pub fn found_settings(pids: &[u32]) -> Vec<SeenSetting> {
     let mut keys = BTreeSet::new();
     all.retain(|setting| keys.insert(setting.key.clone()));
     all
+}
+
+/// The processes of all tiers of the server, as a run watched them.
+pub fn target_pids(events: &[Event]) -> Vec<u32> {
+    let watched = events.iter().filter_map(|event| match &event.event {
+        EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process.pid),
+        _ => None,
+    });
+    watched.collect()
+}
+
+/// The accept queue of the server's own port, whose length nobody has asked for; `None`: it is no port.
+pub fn listener_setting(endpoint: &Endpoint) -> Option<SeenSetting> {
+    let Endpoint::Tcp(address) = endpoint else { return None };
+    let key = format!("listener.{}.backlog", address.port());
+    Some(SeenSetting { id: "listener.*.backlog".into(), key, value: None, is_parameter: false })
 }
 
 /// The service whose process has this command line, and its main file.

@@ -65,6 +65,7 @@ fn profile_of(id: &str, specimen: &Specimen) -> RunProfile {
         probe: &[],
         latency: &BTreeMap::from([(1, specimen.latency.clone())]),
         latency_windows: &BTreeMap::new(),
+        proofs: &[],
     };
     RunProfile::new(&manifest(id), false, &input, analyze(&input)).expect("is a load")
 }

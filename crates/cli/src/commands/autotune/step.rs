@@ -12,12 +12,10 @@ use sysdyno_analyze::compare::RunProfile;
 use sysdyno_lab::LabPlan;
 use sysdyno_plan::resolve_again;
 use sysdyno_record::autotune::{AutotunePlan, SeenServer, SeenSetting, StepBegan, StepEnded, StepKind};
-use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::experiment::measured_cells;
-use sysdyno_record::plan::{Endpoint, Plan};
 use sysdyno_record::store::{AutotuneFolder, ExperimentFolder, Run};
 use sysdyno_report::html;
-use sysdyno_run::service::found_settings;
+use sysdyno_run::service::{found_settings, listener_setting, target_pids};
 
 /// Makes the trials of a step that are missing; its experiment, and how the program has to end, if that is settled.
 pub(super) fn take(
@@ -77,32 +75,16 @@ fn server(
     let facts = run.server.as_ref().map_or(&profile.facts, |server| &server.facts);
     let mut server = seen(&profile.analysis, facts);
     if step.kind == StepKind::Look {
-        server.settings.extend(found_settings(&target_pids(&run)));
+        server.settings.extend(found_settings(&target_pids(&run.events)));
         server.settings.extend(parameters(plan)?);
         server.settings.extend(listener(plan));
     }
     Ok(server)
 }
 
-/// The processes of all tiers of the server.
-fn target_pids(run: &Run) -> Vec<u32> {
-    let watched = run.events.iter().filter_map(|event| match &event.event {
-        EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process.pid),
-        _ => None,
-    });
-    watched.collect()
-}
-
-/// The accept queue of the server's own port, whose length nobody has asked for.
+/// The accept queue of the server's own port.
 fn listener(plan: &AutotunePlan) -> Option<SeenSetting> {
-    let target = match &plan.base.variants[0].plan {
-        Plan::Run(run) => &run.load.target,
-        Plan::Load(load) => &load.target,
-        _ => return None,
-    };
-    let Endpoint::Tcp(address) = &target.endpoint else { return None };
-    let key = format!("listener.{}.backlog", address.port());
-    Some(SeenSetting { id: "listener.*.backlog".into(), key, value: None, is_parameter: false })
+    listener_setting(&plan.base.variants[0].plan.load()?.target.endpoint)
 }
 
 /// The parameters of a lab's services.

@@ -1,0 +1,54 @@
+//! What is said of proofs before and while they are made.
+
+use crate::ui::Ui;
+use std::time::Duration;
+use sysdyno_analyze::autotune::REMEDIES;
+use sysdyno_analyze::proof::ProofPlan;
+use sysdyno_record::plan::ProvePlan;
+use sysdyno_record::proof::FindingProof;
+use sysdyno_record::units::SpanNs;
+use sysdyno_report::escape;
+
+/// Says that something is going to be tried, and what is allowed.
+pub(crate) fn announce(plan: &ProvePlan, ui: &Ui) {
+    let allowed: Vec<&str> = plan.allow.iter().map(|allowance| allowance.name()).collect();
+    ui.note(&format!(
+        "then, for at most {}: changes that answer the findings are tried on the running server, and undone",
+        plan.budget
+    ));
+    ui.note(&format!("  allowed: {}; --dry-run lists the changes", allowed.join(", ")));
+}
+
+/// Says each change that a finding can lead to.
+pub(crate) fn list_changes(ui: &Ui) {
+    ui.note("findings and the changes that they lead to; each old value is on disk before its change, and comes back:");
+    for remedy in REMEDIES.iter().filter(|remedy| !remedy.when.is_empty()) {
+        let settings: Vec<&str> = remedy.changes.iter().map(|change| change.setting).collect();
+        let title = remedy.title.replace("{}", "N");
+        ui.note(&format!("  {}: {title} ({})", remedy.when.join(" "), settings.join(", ")));
+    }
+}
+
+/// Why nothing was done about a finding.
+pub(super) fn why_not(plan: &ProofPlan, squeeze_min: Duration) -> String {
+    match plan.not_allowed.first() {
+        Some(change) => {
+            let needs: Vec<&str> = change.needs.iter().map(|need| need.name()).collect();
+            format!("{} would answer it; that takes --allow-change {}", change.title, needs.join(","))
+        }
+        None if plan.is_squeezable => format!(
+            "no change is known here that answers it, and taking CPU time away needs {} of the budget",
+            SpanNs::from_secs(squeeze_min.as_secs())
+        ),
+        None => "no change is known here that answers it".to_owned(),
+    }
+}
+
+/// Says what came of one.
+pub(super) fn say(proof: &FindingProof, ui: &Ui) {
+    ui.note(&format!("  {}: {}", proof.outcome.name(), shown(&proof.sentence)));
+}
+
+pub(super) fn shown(text: &str) -> String {
+    escape::terminal(text, 300)
+}

@@ -1,0 +1,39 @@
+// What was tried to prove findings, and what came of it; each experiment has a report beside this one.
+
+import { prose } from "../record/text.ts";
+import type { FindingProof } from "../record/types.ts";
+import { Table } from "./Table.tsx";
+
+const HEADS = ["finding", "outcome", "what happened", "what was tried"];
+
+const OUTCOMES: Record<FindingProof["outcome"], string> = {
+  confirmed: "● confirmed",
+  refuted: "○ refuted",
+  undecided: "◔ can't tell",
+  untried: "– not tried",
+};
+
+export function Proofs({ proofs }: { proofs: FindingProof[] }) {
+  return (
+    <Table label="What was tried" stacks heads={HEADS}>
+      {proofs.map((proof, position) => (
+        <tr key={position}>
+          <th scope="row">
+            <code>{proof.finding}</code>
+          </th>
+          <td>{OUTCOMES[proof.outcome]}</td>
+          <td>{prose(proof.sentence)}</td>
+          <td>
+            {proof.tried === "" ? "nothing" : <code>{proof.tried}</code>}
+            {proof.run !== null && (
+              <>
+                {" "}
+                <a href={`../${encodeURIComponent(proof.run)}/report.html`}>its report</a>
+              </>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
