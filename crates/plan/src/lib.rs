@@ -12,6 +12,7 @@ mod change;
 mod command;
 mod draft;
 mod experiment;
+mod export;
 pub mod fault;
 mod file;
 pub mod forecast;
@@ -34,6 +35,7 @@ mod workload;
 
 pub use draft::{BaseDraft, Checked};
 pub use experiment::{ExperimentDraft, resolve_again, with_words};
+pub use export::{ExperimentExport, ExportedContent, ExportedFile};
 pub use file::{MAX_FILE_BYTES, read as read_file};
 pub use host::{ExperimentLab, PlanHost};
 pub use load::LoadDraft;

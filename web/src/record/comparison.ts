@@ -48,10 +48,12 @@ export interface SideValues {
 
 export type EffectMethod = "assumed_deviation" | "welch" | "rank_shift" | "blocks";
 
+export type MetricUnit = "hz" | "ns" | "per_joule";
+
 export interface MetricComparison {
   metric: string;
   title: string;
-  unit: "hz" | "ns";
+  unit: MetricUnit;
   better: Better;
   margin_ratio: number;
   sides: SideValues[];
@@ -70,7 +72,7 @@ export interface LevelChange {
 export interface MetricTrend {
   metric: string;
   title: string;
-  unit: "hz" | "ns";
+  unit: MetricUnit;
   better: Better;
   margin_ratio: number;
   values: (number | null)[];
@@ -117,6 +119,24 @@ export interface ExperimentShown {
   }[];
 }
 
+/** A machine; what is null is not known. */
+export interface HostShown {
+  side: number;
+  cpu: string | null;
+  architecture: string | null;
+  kernel: string | null;
+  emulator: string | null;
+  cpus_count: number | null;
+  cores_count: number | null;
+  frequency_ghz: number | null;
+  power: "rapl" | "meter" | null;
+}
+
+export interface HostsShown {
+  experiment: string;
+  hosts: HostShown[];
+}
+
 export interface Comparison {
   schema: "sysdyno.comparison/1";
   headline: string;
@@ -128,6 +148,8 @@ export interface Comparison {
   machines: { side: number; differences: FactDifference[]; count: number }[];
   /** The experiment whose variants the sides are. */
   matrix?: ExperimentShown;
+  /** The machines that the sides are, where one experiment ran on each. */
+  hosts?: HostsShown;
   trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
   limits: string[];
   /** Of the first and the second run. */

@@ -25,13 +25,14 @@ mod watch;
 pub use agent::{AgentArgs, LabSshOptions};
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
-    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
+    ExperimentArgs, ExperimentCommand, ExperimentExportArgs, ExperimentFolderArgs, ExperimentHostArgs,
+    ExperimentImportArgs, ExperimentRunArgs,
 };
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
 pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
-pub use lab::{LabArgs, LabCommand};
+pub use lab::{ImageFormatWord, LabArgs, LabCommand};
 pub use links::LinksArgs;
 pub use live::LiveOptions;
 pub use probe::ProbeArgs;

@@ -12,6 +12,7 @@ mod far;
 mod far_experiments;
 mod faults;
 mod fence;
+mod images;
 mod kills;
 mod links;
 #[path = "../namespaces/mod.rs"]
@@ -45,6 +46,7 @@ fn inside() -> ExitCode {
     fence::run(&mut rig);
     links::run(&mut rig);
     services::run(&mut rig);
+    images::run(&mut rig);
     experiments::run(&mut rig);
     faults::run(&mut rig);
     kills::run(&mut rig);

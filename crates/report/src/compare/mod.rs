@@ -4,6 +4,7 @@
 //! its numbers and no difference.
 
 mod gates;
+mod hosts;
 mod table;
 mod variants;
 
@@ -22,14 +23,18 @@ const SIDES_MAX: usize = 6;
 pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -> String {
     let mut screen = Screen::new(*style);
     draw_answer(comparison, &mut screen);
-    match &comparison.experiment {
-        Some(_) => variants::draw_names(comparison, &mut screen),
-        None => draw_sides(comparison, &mut screen),
+    match (&comparison.experiment, &comparison.hosts) {
+        (Some(_), _) => variants::draw_names(comparison, &mut screen),
+        (None, Some(shown)) => hosts::draw(comparison, shown, &mut screen),
+        (None, None) => draw_sides(comparison, &mut screen),
     }
     gates::draw(comparison, &mut screen);
     table::draw(comparison, &mut screen);
     variants::draw_found(comparison, &mut screen);
-    draw_machines(comparison, &mut screen);
+    match comparison.hosts {
+        Some(_) => hosts::draw_differences(comparison, &mut screen),
+        None => draw_machines(comparison, &mut screen),
+    }
     for limit in &comparison.limits {
         screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
     }

@@ -23,6 +23,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     let shown = if screen.is_endless() { comparison.operations.len() } else { OPERATIONS_MAX };
     for (number, operation) in comparison.operations.iter().take(shown).enumerate() {
         let rank = if number == 0 { Rank::Needed } else { Rank::Useful };
+        let operation = &variant_named(comparison, operation, rank, screen);
         if comparison.sides.len() == 2 {
             draw_two(operation, rank, screen);
         } else if comparison.sides.len() > 2 {
@@ -37,6 +38,21 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     for metric in comparison.trend.iter().flat_map(|trend| &trend.metrics) {
         screen.sentence(Rank::Useful, (Tone::Quiet, metric.metric), (Tone::Plain, &metric.sentence));
     }
+}
+
+/// Names of variants are longer than the column of labels: they have lines of their own.
+fn variant_named(
+    comparison: &RunsComparison,
+    operation: &OperationComparison,
+    rank: Rank,
+    screen: &mut Screen,
+) -> OperationComparison {
+    let mut operation = operation.clone();
+    if comparison.hosts.is_some() {
+        let name = std::mem::take(&mut operation.operation);
+        screen.row(rank, (Tone::Quiet, "Variant"), &[(Tone::Strong, &escape::terminal(&name, usize::MAX))]);
+    }
+    operation
 }
 
 /// The metrics as they stand in a table: percentiles in rising order, in the places that percentiles have.
@@ -113,6 +129,7 @@ fn value(metric: &MetricComparison, side: &SideValues) -> String {
     match (side.median, metric.unit) {
         (None, _) => number::MISSING.to_owned(),
         (Some(hz), "hz") => number::rate(hz),
+        (Some(count), "per_joule") => format!("{}/J", number::significant(count, 4)),
         (Some(ns), _) => number::duration_ns(ns.max(0.0) as u64),
     }
 }

@@ -14,7 +14,7 @@ const METHODS: Record<EffectMethod, string> = {
 };
 
 export const written = (value: number | null, unit: MetricComparison["unit"]) =>
-  value === null ? MISSING : unit === "hz" ? rate(value) : duration(value);
+  value === null ? MISSING : unit === "hz" ? rate(value) : unit === "per_joule" ? `${significant(value, 4)}/J` : duration(value);
 
 export function Numbers({ compared }: { compared: Comparison }) {
   return (

@@ -1,5 +1,7 @@
 //! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
 
+mod export;
+mod import;
 mod result;
 mod stage;
 mod trial;
@@ -45,6 +47,8 @@ pub fn experiment(args: ExperimentArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ExperimentCommand::Run(args) => run(&args, ui),
         ExperimentCommand::Resume(args) => resume(&args, ui),
         ExperimentCommand::Report(args) => report(&ExperimentFolder::open(&args.folder)?, &args.host, ui),
+        ExperimentCommand::Export(args) => export::export(&args, ui),
+        ExperimentCommand::Import(args) => import::import(&args, ui),
     }
 }
 
