@@ -52,7 +52,10 @@ pub fn run(rig: &mut Rig) {
     assert!(said.starts_with("server: 3 services, "), "{said}");
     let again = rig.folder().join("again.tar").display().to_string();
     rig.expect(&["export", &file, "-o", &again], 0);
-    assert!(fs::read(&image).expect("reads") == fs::read(&again).expect("reads"), "an image is always the same");
+    assert!(
+        fs::read(&image).expect("reads") == fs::read(&again).expect("reads"),
+        "an image is always the same"
+    );
     fs::remove_file(&again).expect("removes");
     let root = rig.folder().join("image");
     fs::create_dir(&root).expect("can be made");
@@ -125,11 +128,11 @@ fn refused(rig: &Rig) {
     let image = rig.folder().join("image.tar").display().to_string();
     fs::remove_file(&image).expect("removes");
     let host = "name = 'l'\nhost = [{ name = 'one' }]\n";
-    let service = |recipe: &str| format!("{host}[[service]]\nname = 'x'\nhost = 'one'\nrecipe = '{recipe}'\n");
-    for (text, cause) in [
-        (host.to_owned(), "it has no services"),
-        (service("file-system"), "it has a file system of its own"),
-    ] {
+    let service =
+        |recipe: &str| format!("{host}[[service]]\nname = 'x'\nhost = 'one'\nrecipe = '{recipe}'\n");
+    for (text, cause) in
+        [(host.to_owned(), "it has no services"), (service("file-system"), "it has a file system of its own")]
+    {
         let said = rig.expect(&["export", &rig.lab(&text), "-o", &image], 2).stderr;
         assert!(said.contains(cause), "{said}");
         assert!(!Path::new(&image).exists(), "nothing is left");

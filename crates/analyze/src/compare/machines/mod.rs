@@ -162,16 +162,24 @@ fn tell_meters_apart(sides: &[Side], measured: &mut [MeasuredSide]) {
     }
 }
 
-/// Two families: the metric that decides, over all variants and machines, and all others.
+/// Each variant is a question of its own, and so are its rate and what that is divided by: families of one metric over all
+/// machines. All other metrics of a variant share one.
 fn adjust(parts: &mut [Part]) {
-    let (mut primary, mut others) = (Vec::new(), Vec::new());
     for operation in parts.iter_mut().flat_map(|part| &mut part.operations) {
-        let mut metrics = operation.metrics.iter_mut();
-        primary.extend(metrics.next().into_iter().flat_map(|metric| &mut metric.effects));
-        others.extend(metrics.flat_map(|metric| &mut metric.effects));
+        let mut others = Vec::new();
+        for (number, metric) in operation.metrics.iter_mut().enumerate() {
+            if number > 0 && !is_of_machines(metric) {
+                others.extend(&mut metric.effects);
+            } else {
+                effect::adjust(&mut metric.effects.iter_mut().collect::<Vec<_>>());
+            }
+        }
+        effect::adjust(&mut others);
     }
-    effect::adjust(&mut primary);
-    effect::adjust(&mut others);
+}
+
+fn is_of_machines(metric: &MetricComparison) -> bool {
+    MACHINE_METRICS.iter().any(|one| one.name == metric.metric)
 }
 
 /// Commands on an emulated machine are refused as loads are.
@@ -225,12 +233,10 @@ fn merged(parts: Vec<Part>, options: &MachinesOptions, mut limits: Vec<String>) 
 
 /// `goodput of B is 50% lower; per core the same within 5%; per joule not known`, of the first variant.
 fn sentence(operation: &OperationComparison, side: usize) -> String {
-    let is_of_machines =
-        |metric: &&MetricComparison| MACHINE_METRICS.iter().any(|one| one.name == metric.metric);
     let decisive = operation.metrics.iter().find(|metric| !is_of_machines(metric));
     let decisive =
         decisive.map(|metric| format!("{} of {} is {}", metric.title, letter(side), told(metric, side)));
-    let divided = operation.metrics.iter().filter(is_of_machines).map(|metric| {
+    let divided = operation.metrics.iter().filter(|metric| is_of_machines(metric)).map(|metric| {
         format!("{} {}", metric.metric.replace('-', " ").replace("ghz", "core and GHz"), told(metric, side))
     });
     decisive.into_iter().chain(divided).collect::<Vec<_>>().join("; ")
