@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases test selftest crash-test h2spec-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -22,6 +22,7 @@ help:
 	@echo 'make dist-test          put them to work, that of the other machine under qemu-user; a minute after the build'
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
+	@echo 'make cases-full         all of them at full length, for a night; the folders are kept in CASES_FOLDER, if it is set'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make selftest           plant every known fault in real services at three intensities, and judge each diagnosis; as root, about 15 minutes'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers;'
@@ -56,6 +57,9 @@ demo: build
 
 cases: build
 	scripts/cases $(PROGRAM)
+
+cases-full: build
+	scripts/cases --full $(PROGRAM)
 
 test:
 	scripts/test

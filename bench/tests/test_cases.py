@@ -92,6 +92,14 @@ def measured(compared):
         kernel = sum(us for name, us in times.items() if not name.endswith("program"))
         pool["share"].append(100 * kernel / sum(times.values()))
         pool["share"] += [100 * one for one in kernel_shares(times)]
+    for one in compared.get("outsiders", {}).values():
+        rows = [one["load"], *one["targets"]]
+        pool["time"] += [row[name] for row in rows for name in ("p50", "p99", "max") if row[name]]
+        pool["time"] += [window[name] for window in one["windows"] for name in ("after_ns", "length_ns")]
+        pool["share"] += [100 * row["lost_count"] / row["sent_count"] for row in one["targets"] if row["sent_count"]]
+    for split in compared.get("splits", {}).values():
+        pool["share"] += [100 * ratio for link in split["links"] for ratio in [link["predicted_ratio"], *link["sent_ratios"]] if ratio is not None]
+        pool["share"] += [100 * split["chance"][name] for name in ("one_link_ratio", "busiest_mean_ratio") if split["chance"]]
     for kind, value in numbers_in(texts_of(compared)):
         pool[kind].append(value)
     return pool

@@ -27,6 +27,20 @@ export function stepped(value: number, step: number): string {
   return sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + (fraction ? `.${fraction}` : "");
 }
 
+const SCALES: [number, string][] = [
+  [1e3, "k"],
+  [1e6, "M"],
+  [1e9, "G"],
+  [1e12, "T"],
+];
+
+/** A count too large to be read digit by digit: `31.2 G`. */
+export function scaled(value: number): string {
+  if (value < 9_999.5) return count(value);
+  const [scale, unit] = SCALES.find(([each]) => value < 999.5 * each) ?? [1e12, "T"];
+  return `${significant(value / scale, 3)} ${unit}`;
+}
+
 const DURATIONS: [number, string][] = [
   [1e3, "µs"],
   [1e6, "ms"],

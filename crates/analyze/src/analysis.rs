@@ -8,6 +8,7 @@ use crate::findings::{self, Scene, examine};
 use crate::headline;
 use crate::intervals;
 use crate::limit::{self, LimitScene};
+use crate::links::splits_of;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::path::path_of;
 use crate::probe;
@@ -18,6 +19,7 @@ use crate::session;
 use crate::verdict::run::INCOMPLETE;
 use crate::verdict::{Concern, NON_STATIONARY, Observation, arrival_fit, is_about, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
+use crate::watched;
 use sysdyno_record::analysis::{
     Analysis, Capacity, EndedBy, Finding, Rates, Unchecked, Verdict, VerdictStatus,
 };
@@ -38,17 +40,22 @@ const JUST_ABOVE: f64 = 1.3;
 /// Cost: linear in the series for each check and trial; well below a second for a run of an hour.
 pub fn analyze(run: &RunView) -> Analysis {
     let Some(plan) = run.plan else { return nothing_recorded() };
+    if let Plan::Watch(plan) = plan {
+        return Analysis { schema: SCHEMA.to_owned(), ..watched::analyze(run, plan) };
+    }
     let sorted = Sorted::new(run);
     let examined = Examined::new(run, &sorted);
     let mut analysis = match plan {
         _ if examined.views.is_empty() => nothing_ended(&examined),
         Plan::Run(plan) => analyze_run(&examined, plan),
-        Plan::Load(_) | Plan::Try(_) | Plan::Work(_) => analyze_load(&examined, run),
+        Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
+            analyze_load(&examined, run)
+        }
     };
     add_latencies(&mut analysis, &examined, run);
     analysis.headroom = match plan {
         Plan::Run(plan) => plan.need.as_ref().and_then(|need| headroom(need, &analysis)),
-        Plan::Load(_) | Plan::Try(_) | Plan::Work(_) => None,
+        Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => None,
     };
     analysis.checks = judge(plan.fail_if(), &analysis);
     analysis
@@ -289,6 +296,8 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         distribution: distribution(view),
         arrival_fit: arrival_fit(view),
         probe: probe::summary_of(view),
+        probes: probe::conclusion_of(view),
+        links: splits_of(view),
         operations: view.end.summary.operations.clone(),
         session: session::result_of(view),
         ..Analysis::default()

@@ -311,6 +311,7 @@ impl Specimen {
             let waited = answer.map_or(plan.timeout.duration(), std::time::Duration::from_secs_f64);
             ProbeReply {
                 trial: 1,
+                target: 0,
                 sequence: sequence + 1,
                 intended_mono_ns: intended,
                 sent_mono_ns: Some(intended),

@@ -44,7 +44,7 @@ impl Sorted {
 }
 
 /// Every process that was watched at some time, once, as it was known last.
-fn watched(events: &[Event]) -> Vec<WatchedProcess> {
+pub(crate) fn watched(events: &[Event]) -> Vec<WatchedProcess> {
     let mut processes: Vec<WatchedProcess> = Vec::new();
     for event in events {
         let EventKind::Watched(process) = &event.event else { continue };
@@ -71,7 +71,9 @@ impl<'a> Examined<'a> {
         // That of `load` only sorts out its one trial.
         let objective = match run.plan {
             Some(Plan::Run(plan)) => plan.objective,
-            Some(Plan::Load(_) | Plan::Try(_) | Plan::Work(_)) | None => Objective::default(),
+            Some(Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_)) | None => {
+                Objective::default()
+            }
         };
         let mut examined = Examined {
             views: Vec::new(),

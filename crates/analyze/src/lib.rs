@@ -40,6 +40,7 @@ pub mod threshold;
 pub mod tryout;
 pub mod verdict;
 mod view;
+mod watched;
 pub mod work;
 
 #[cfg(test)]

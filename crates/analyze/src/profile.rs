@@ -20,17 +20,37 @@ const OBJECTS_MAX: usize = 5;
 /// # Panics
 /// If the profile is not sound.
 pub fn summarize(profile: &Profile) -> ProfileSummary {
-    let value_ns = profile.stacks.iter().map(|stack| stack.value_ns).sum::<u64>();
+    let whole = whole(profile);
+    let weight = profile.weight(whole);
     let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let counts = &profile.counts;
     ProfileSummary {
-        value_ns,
-        mean_count: value_ns as f64 / profile.duration_ns().max(1) as f64,
+        weight,
+        mean_count: weight.time_ns().map(|value_ns| value_ns as f64 / profile.duration_ns().max(1) as f64),
         resolved_ratio: ratio(counts.resolved_frames_count, counts.frames_count),
         cut_ratio: ratio(counts.cut_stacks_count, counts.user_stacks_count),
-        kinds: kinds(profile, value_ns),
-        programs: programs(profile, value_ns),
+        uncopied_ratio: counts
+            .uncopied_stacks_count
+            .and_then(|uncopied_count| ratio(uncopied_count, counts.user_stacks_count)),
+        kernel_unseen_ratio: weight.time_ns().and_then(|value_ns| kernel_unseen_ratio(profile, value_ns)),
+        kinds: kinds(profile, whole),
+        programs: programs(profile, whole),
     }
+}
+
+/// The weight of all stacks; a hostile profile has no more than can be counted.
+fn whole(profile: &Profile) -> u64 {
+    sum(profile.stacks.iter())
+}
+
+fn sum<'a>(stacks: impl Iterator<Item = &'a ProfileStack>) -> u64 {
+    stacks.fold(0, |sum: u64, stack| sum.saturating_add(stack.weight.amount()))
+}
+
+/// What the samples do not account for of the time that the kernel counted, at least nothing: they are a random part of it.
+fn kernel_unseen_ratio(profile: &Profile, value_ns: u64) -> Option<f64> {
+    let cpu_ns = profile.kernel_unseen?.processes_cpu_ns.filter(|cpu_ns| *cpu_ns > 0)?;
+    Some(cpu_ns.saturating_sub(value_ns) as f64 / cpu_ns as f64)
 }
 
 /// The functions of all programs together, those with the largest share of their own first.
@@ -38,33 +58,31 @@ pub fn summarize(profile: &Profile) -> ProfileSummary {
 /// # Panics
 /// If the profile is not sound.
 pub fn top_symbols(profile: &Profile) -> Vec<SymbolShare> {
-    let whole_ns = profile.stacks.iter().map(|stack| stack.value_ns).sum();
-    symbols(profile, &profile.stacks.iter().collect::<Vec<_>>(), whole_ns)
+    symbols(profile, &profile.stacks.iter().collect::<Vec<_>>(), whole(profile))
 }
 
-fn kinds(profile: &Profile, whole_ns: u64) -> Vec<KindShare> {
+fn kinds(profile: &Profile, whole: u64) -> Vec<KindShare> {
     let of = |kind| {
         let is_of =
             |stack: &&ProfileStack| profile.frames_of(stack).last().map(|frame| frame.kind) == Some(kind);
-        profile.stacks.iter().filter(is_of).map(|stack| stack.value_ns).sum::<u64>()
+        sum(profile.stacks.iter().filter(is_of))
     };
-    let share = |kind| KindShare { kind, ratio: of(kind) as f64 / whole_ns.max(1) as f64 };
+    let share = |kind| KindShare { kind, ratio: of(kind) as f64 / whole.max(1) as f64 };
     FrameKind::ALL.map(share).into()
 }
 
-fn programs(profile: &Profile, whole_ns: u64) -> Vec<ProgramShare> {
+fn programs(profile: &Profile, whole: u64) -> Vec<ProgramShare> {
     let mut by_name: BTreeMap<&str, Vec<&ProfileStack>> = BTreeMap::new();
     for stack in &profile.stacks {
         by_name.entry(&profile.process_of(stack).name).or_default().push(stack);
     }
     let program = |(name, stacks): (&str, Vec<&ProfileStack>)| {
         let pids: HashSet<u32> = stacks.iter().map(|stack| profile.process_of(stack).pid).collect();
-        let value_ns: u64 = stacks.iter().map(|stack| stack.value_ns).sum();
         ProgramShare {
             name: name.to_owned(),
             processes_count: pids.len() as u32,
-            ratio: value_ns as f64 / whole_ns.max(1) as f64,
-            symbols: symbols(profile, &stacks, whole_ns),
+            ratio: sum(stacks.iter().copied()) as f64 / whole.max(1) as f64,
+            symbols: symbols(profile, &stacks, whole),
             unnamed_objects: unnamed_objects(profile, &stacks),
         }
     };
@@ -79,11 +97,11 @@ type Function<'a> = (&'a str, &'a str);
 #[derive(Default)]
 struct Sums<'a> {
     frame: Option<&'a ProfileFrame>,
-    self_ns: u64,
-    total_ns: u64,
+    own: u64,
+    total: u64,
 }
 
-fn symbols(profile: &Profile, stacks: &[&ProfileStack], whole_ns: u64) -> Vec<SymbolShare> {
+fn symbols(profile: &Profile, stacks: &[&ProfileStack], whole: u64) -> Vec<SymbolShare> {
     let mut sums: HashMap<Function<'_>, Sums<'_>> = HashMap::new();
     for stack in stacks {
         let frames: Vec<&ProfileFrame> =
@@ -93,16 +111,17 @@ fn symbols(profile: &Profile, stacks: &[&ProfileStack], whole_ns: u64) -> Vec<Sy
             let function: Function<'_> = (&frame.name, &frame.object);
             let sum = sums.entry(function).or_default();
             sum.frame.get_or_insert(frame);
-            sum.total_ns += if seen.insert(function) { stack.value_ns } else { 0 };
-            sum.self_ns += if depth + 1 == frames.len() { stack.value_ns } else { 0 };
+            let amount = |counts: bool| if counts { stack.weight.amount() } else { 0 };
+            sum.total = sum.total.saturating_add(amount(seen.insert(function)));
+            sum.own = sum.own.saturating_add(amount(depth + 1 == frames.len()));
         }
     }
-    let share = |value_ns: u64| value_ns as f64 / whole_ns.max(1) as f64;
+    let share = |amount: u64| amount as f64 / whole.max(1) as f64;
     let shares = sums.into_values().filter_map(|sum| {
         Some(SymbolShare {
             frame: sum.frame?.clone(),
-            self_ratio: share(sum.self_ns),
-            total_ratio: share(sum.total_ns),
+            self_ratio: share(sum.own),
+            total_ratio: share(sum.total),
         })
     });
     let mut shares: Vec<SymbolShare> = shares.collect();
@@ -130,7 +149,9 @@ fn unnamed_objects(profile: &Profile, stacks: &[&ProfileStack]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sysdyno_record::profile::{ProfileCost, ProfileCounts, ProfileKind, ProfiledProcess};
+    use sysdyno_record::profile::{
+        KernelUnseen, ProfileCost, ProfileCounts, ProfileKind, ProfiledProcess, SampledEvent, StackWeight,
+    };
     use sysdyno_record::units::MonoNs;
 
     fn frame(name: &str, kind: FrameKind) -> ProfileFrame {
@@ -143,16 +164,19 @@ mod tests {
             process,
             frames: frames.into(),
             count,
-            value_ns: count * 10_000_000,
+            weight: StackWeight::Time(count * 10_000_000),
         };
         Profile {
             host: None,
             kind: ProfileKind::OnCpu,
+            event: Some(SampledEvent::CpuClock),
             scope_pids: vec![],
             begin_mono_ns: MonoNs(0),
             end_mono_ns: MonoNs(1_000_000_000),
             rate_hz: Some(100),
             cpus_count: 2,
+            kernel_unseen: None,
+            unseen_pids: vec![],
             counts: ProfileCounts {
                 samples_count: 100,
                 frames_count: 250,
@@ -183,7 +207,7 @@ mod tests {
     #[test]
     fn shares_are_of_the_whole_and_recursion_counts_once() {
         let summary = summarize(&profile());
-        assert!((summary.mean_count - 1.0).abs() < 1e-9);
+        assert_eq!(summary.mean_count, Some(1.0));
         assert_eq!(summary.resolved_ratio, Some(0.8));
         assert_eq!(summary.cut_ratio, Some(0.25));
         let names: Vec<_> =
@@ -212,10 +236,39 @@ mod tests {
     }
 
     #[test]
+    fn what_the_kernel_took_unseen_is_what_no_sample_stands_for() {
+        let ratio = |processes_cpu_ns| {
+            let kernel_unseen = Some(KernelUnseen { perf_event_paranoid: Some(2), processes_cpu_ns });
+            summarize(&Profile { kernel_unseen, ..profile() }).kernel_unseen_ratio
+        };
+        assert_eq!(ratio(Some(1_600_000_000)), Some(0.375));
+        assert_eq!(ratio(Some(900_000_000)), Some(0.0));
+        assert_eq!((ratio(Some(0)), ratio(None)), (None, None));
+        assert_eq!(summarize(&profile()).kernel_unseen_ratio, None);
+    }
+
+    #[test]
+    fn shares_of_counted_events_are_shares_of_events_and_say_nothing_of_time() {
+        let mut counted = Profile { event: Some(SampledEvent::CacheMisses), ..profile() };
+        for (stack, events_count) in counted.stacks.iter_mut().zip([100, 700, 150, 50]) {
+            stack.weight = StackWeight::Events(events_count);
+        }
+        assert!(
+            counted.is_sound()
+                && !Profile { event: Some(SampledEvent::CpuClock), ..counted.clone() }.is_sound()
+        );
+        let summary = summarize(&counted);
+        assert_eq!((summary.weight, summary.mean_count), (StackWeight::Events(1_000), None));
+        let names: Vec<_> = summary.programs.iter().map(|program| (&*program.name, program.ratio)).collect();
+        assert_eq!(names, [("web", 0.85), ("db", 0.15)]);
+    }
+
+    #[test]
     fn an_empty_profile_has_no_ratios() {
         let empty = Profile { stacks: vec![], counts: ProfileCounts::default(), ..profile() };
         let summary = summarize(&empty);
-        assert_eq!((summary.resolved_ratio, summary.cut_ratio, summary.value_ns), (None, None, 0));
+        assert_eq!((summary.resolved_ratio, summary.cut_ratio), (None, None));
+        assert_eq!(summary.weight, StackWeight::Time(0));
         assert!(summary.programs.is_empty());
     }
 }

@@ -7,10 +7,10 @@ use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sysdyno_lab::AddressesBelow;
-use sysdyno_load::probe::{ProbeJob, Way};
 use sysdyno_load::target::Fence;
 use sysdyno_plan::options::TargetOptions;
-use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
+use sysdyno_record::plan::{LoadPlan, Plan};
+use sysdyno_record::probe::ProbedTarget;
 use sysdyno_record::route::AllowList;
 use sysdyno_record::tryout::{Action, TryPlan};
 use sysdyno_run::agent::{Fleet, LoadGuard, RemoteAgent};
@@ -90,18 +90,21 @@ pub fn pass(goals: &[Goal], guard: &mut LoadGuard, others: Others<'_>, ui: &Ui) 
     Ok(())
 }
 
-/// Where the loads of a plan go.
+/// Where the loads of a plan and their probes go.
 pub fn goals(plan: &Plan, command: &'static str) -> Vec<Goal> {
     match plan {
-        Plan::Load(load) => vec![goal(load, command)],
-        Plan::Run(run) => vec![goal(&run.load, command)],
+        Plan::Load(load) => load_goals(load, command),
+        Plan::Run(run) => load_goals(&run.load, command),
         Plan::Try(tryout) => tryout_goals(tryout, command),
-        Plan::Work(_) => Vec::new(),
+        Plan::Probe(plan) => plan.targets.iter().map(|probed| probe_goal(probed, command)).collect(),
+        Plan::Work(_) | Plan::Watch(_) => Vec::new(),
     }
 }
 
-fn goal(load: &LoadPlan, command: &'static str) -> Goal {
-    Goal { command, target: load.target.clone(), sources: load.origin.sources.clone() }
+fn load_goals(load: &LoadPlan, command: &'static str) -> Vec<Goal> {
+    let own = Goal { command, target: load.target.clone(), sources: load.origin.sources.clone() };
+    let probes = load.probes.iter().map(|probed| probe_goal(probed, command));
+    std::iter::once(own).chain(probes).collect()
 }
 
 fn tryout_goals(plan: &TryPlan, command: &'static str) -> Vec<Goal> {
@@ -109,19 +112,11 @@ fn tryout_goals(plan: &TryPlan, command: &'static str) -> Vec<Goal> {
         Action::Target(target) => Some(Goal { command, target: (**target).clone(), sources: Vec::new() }),
         _ => None,
     };
-    let base = plan.load().map(|load| goal(load, command));
+    let base = plan.load().map_or_else(Vec::new, |load| load_goals(load, command));
     base.into_iter().chain(plan.variants.iter().filter_map(|variant| of_variant(&variant.action))).collect()
 }
 
 /// Where a probe goes.
-pub fn probe_goal(job: &ProbeJob) -> Goal {
-    let (command, shown) = ("probe", job.way.shown());
-    match &job.way {
-        Way::Http(load) => goal(load, command),
-        Way::Tcp(address) | Way::Icmp(address) => {
-            let endpoint = Endpoint::Tcp(address.address);
-            let target = Target { url: shown.clone(), endpoint, host: shown, path: "/".into() };
-            Goal { command, target, sources: Vec::new() }
-        }
-    }
+pub fn probe_goal(probed: &ProbedTarget, command: &'static str) -> Goal {
+    Goal { command, target: probed.target.clone(), sources: Vec::new() }
 }

@@ -74,6 +74,10 @@ impl ExperimentLab for KnownLab {
         self.0.host_of(name).is_some()
     }
 
+    fn has_volume(&self) -> bool {
+        self.0.volumes().next().is_some()
+    }
+
     fn ssh(&self, host: &str) -> Option<&str> {
         self.0.ssh(host)
     }

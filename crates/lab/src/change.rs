@@ -57,9 +57,7 @@ impl Labs {
             journal.append(&LabRecord::Service(Box::new(service.clone())))?;
         }
         down::stop_services(made, is_meant, told);
-        for volume in made.volumes.iter().filter(|volume| is_meant(&volume.service)).rev() {
-            volume::remove(volume, &mut Vec::new()).map_err(cannot)?;
-        }
+        volume::remove(made, is_meant, &mut Vec::new()).map_err(cannot)?;
         let folder = self.folder_of(&made.begin.name);
         for service in services {
             files::remove_tree(&folder.join(&service.name)).map_err(cannot)?;

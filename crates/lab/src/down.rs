@@ -58,9 +58,7 @@ impl Labs {
                 let group = limits::group_name(name, &service.name);
                 limits::remove_left(&cgroup_root(), &group).map_err(cannot)?;
             }
-            for made in made.volumes.iter().rev() {
-                volume::remove(made, &mut notes).map_err(cannot)?;
-            }
+            volume::remove(&made, |_| true, &mut notes).map_err(cannot)?;
             for host in made.hosts.iter().rev() {
                 let is_here = made.begin.plan.is_here(&host.host);
                 remove_host(host, is_here, &mut notes).map_err(cannot)?;

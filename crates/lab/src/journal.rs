@@ -35,6 +35,8 @@ pub(super) enum LabRecord {
     Gone { host: String },
     /// A volume is going to be made and mounted.
     Volume(MadeVolume),
+    /// The disk of a volume is going to be limited.
+    Throttle(MadeThrottle),
     /// A keeper waits to be let go.
     Keeper { service: String, process: ProcessId },
     /// The service itself runs.
@@ -78,6 +80,19 @@ pub(super) struct MadeVolume {
     pub(super) service: String,
     pub(super) image: PathBuf,
     pub(super) folder: PathBuf,
+}
+
+/// Limits of a device that were set, or were going to be; 0: it has no such limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MadeThrottle {
+    pub(super) service: String,
+    /// `MAJOR:MINOR`.
+    pub(super) device: String,
+    pub(super) groups: Vec<PathBuf>,
+    /// Requests per second, reading and writing each.
+    pub(super) requests_hz: u64,
+    /// Bytes per second, likewise.
+    pub(super) bytes_hz: u64,
 }
 
 /// How a host behind ssh is reached.
@@ -127,6 +142,7 @@ pub(super) struct MadeLab {
     pub(super) hosts: Vec<MadeHost>,
     pub(super) shares: Vec<MadeShare>,
     pub(super) volumes: Vec<MadeVolume>,
+    pub(super) throttles: Vec<MadeThrottle>,
     pub(super) keepers: Vec<(String, ProcessId)>,
     pub(super) mains: Vec<(String, ProcessId)>,
     pub(super) is_up: bool,
@@ -151,6 +167,7 @@ impl MadeLab {
             hosts: Vec::new(),
             shares: Vec::new(),
             volumes: Vec::new(),
+            throttles: Vec::new(),
             keepers: Vec::new(),
             mains: Vec::new(),
             is_up: false,
@@ -170,6 +187,7 @@ impl MadeLab {
                 LabRecord::Share(share) => made.add_share(share),
                 LabRecord::Gone { host } => made.shares.retain(|share| share.host != host),
                 LabRecord::Volume(volume) => made.volumes.push(volume),
+                LabRecord::Throttle(throttle) => made.throttles.push(throttle),
                 LabRecord::Keeper { service, process } => made.keepers.push((service, process)),
                 LabRecord::Main { service, process } => made.mains.push((service, process)),
                 LabRecord::Service(now) => made.begin.plan.replace(&now),

@@ -8,7 +8,7 @@
 //! 2. an object that is in no lab's journal, or is not the one that the journal describes, is never removed;
 //! 3. if `up` or `down` dies at any point, `down` leaves nothing behind;
 //! 4. the host's network is never touched: interfaces are created within namespaces; only volumes are mounted, in
-//!    the lab's folder;
+//!    the lab's folder, and only their loop devices are throttled;
 //! 5. a process is signaled only if its pid and start time are in the journal, or if it descends from such a process.
 #![deny(unsafe_code)]
 
@@ -39,6 +39,7 @@ mod process;
 mod question;
 mod recipe;
 mod relay;
+mod remount;
 mod service;
 mod service_status;
 mod settings;
@@ -47,6 +48,7 @@ mod stage;
 mod status;
 mod symptom;
 mod sys;
+mod throttle;
 mod understand;
 mod up;
 mod values;

@@ -8,7 +8,7 @@ use super::paths::{ended_of, jars_of, log_of};
 use super::plan::{Data, FileContent, LabPlan, LabService};
 use super::process::{self, Held};
 use super::recipe::{HealthCheck, Recipe, TemplateValues};
-use super::volume::{self, WantedVolume};
+use super::volume::WantedVolume;
 use super::{files, limits, machine, namespace, values};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -70,11 +70,15 @@ impl Site<'_> {
             return Err(other(format!("{} is missing\nhint: `sysdyno lab up` fetches it", jars.name)));
         }
         self.fill(service, &recipe, &values, &place.user).map_err(cannot)?;
-        if let Some(wanted) = &recipe.volume {
+        let volume = recipe.volume.as_ref().map(|volume| WantedVolume {
+            service: &service.name,
+            volume,
+            values: &values,
+            folder: &folder,
+        });
+        if let Some(volume) = &volume {
             let no_user = || cannot(io::Error::other(format!("there is no user '{}'", place.user)));
-            let owner = machine::ids(&place.user).ok_or_else(no_user)?;
-            let wanted = WantedVolume { service: &service.name, volume: wanted, folder: &folder, owner };
-            volume::make(&wanted, &values, journal)?;
+            volume.make(machine::ids(&place.user).ok_or_else(no_user)?, journal)?;
         }
         let order = self.order_of(service, &recipe, &values).map_err(other)?;
         let held = self.keep(&service.name, &order, journal)?;
@@ -83,10 +87,10 @@ impl Site<'_> {
         let port = values::port(service);
         let subject = Subject { namespace: &order.namespace, address, port, log: &order.log };
         self.wait(&order, &check, &subject, &held).map_err(cannot)?;
-        match &service.health {
-            Some(health) => self.wait(&order, health, &subject, &held).map_err(cannot),
-            None => Ok(()),
+        if let Some(health) = &service.health {
+            self.wait(&order, health, &subject, &held).map_err(cannot)?;
         }
+        volume.map_or(Ok(()), |volume| volume.limit(journal))
     }
 
     /// Starts a keeper and lets it go, each once it is in the journal.

@@ -40,7 +40,7 @@ pub(super) fn check(plan: &LabPlan, service: &LabService) -> Result<(), String> 
     recipe.files.iter().try_for_each(|file| values.expand(&file.text).map(drop))?;
     recipe.start.prepare.iter().try_for_each(|arguments| values.arguments(arguments).map(drop))?;
     if let Some(volume) = &recipe.volume {
-        [&volume.kind, &volume.size_mib, &volume.options]
+        [&volume.kind, &volume.size_mib, &volume.options, &volume.iops, &volume.mib_per_second]
             .into_iter()
             .try_for_each(|text| values.expand(text).map(drop))?;
         volume.make.values().try_for_each(|arguments| values.arguments(arguments).map(drop))?;

@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod busy;
 pub mod clock;
 mod collect;
 mod courtesy;
@@ -33,13 +34,16 @@ mod sampling;
 pub mod source;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod turn;
+mod waiting;
 mod watch;
 
+pub use busy::BusyThreads;
 pub use discover::{
     HostProcess, Listener, allowed_cpus, boot_id, cgroup_processes, cgroup_root, describe_process,
-    find_all_listeners, find_listeners, find_target_processes, host_process, host_processes, loop_file,
-    network_namespace, own_cgroup, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
+    find_all_listeners, find_listeners, find_target_processes, host_process, host_processes, is_looped,
+    loop_file, network_namespace, own_cgroup, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};
@@ -49,6 +53,7 @@ pub use roots::Roots;
 pub use route::{host_addresses, own_network, route};
 pub use sampler::{Sampler, SamplerPlan};
 pub use sampling::{Sampling, SamplingEnd};
+pub use waiting::WatchedCommand;
 
 /// The endpoint whose listening sockets are measured: that of the plan's target.
 pub type ListenerFilter = sysdyno_record::plan::Endpoint;

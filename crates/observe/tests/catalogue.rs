@@ -18,10 +18,9 @@ fn columns(tree: &str, pid: u32, start_ticks: u64) -> Vec<Column> {
     let roots = Roots::at(here().join("tests/fixtures").join(tree));
     let plan = SamplerPlan {
         roots,
-        hz: 10.0,
         watch: vec![process],
         target_port: Some(Endpoint::Tcp(([127, 0, 0, 1], 80).into())),
-        behind: vec![],
+        ..SamplerPlan::host()
     };
     let mut lines = Vec::new();
     Sampler::new(plan).expect("a tree can be sampled").sample(&mut lines);

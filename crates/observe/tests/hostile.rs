@@ -89,7 +89,7 @@ fn changed_copy(tree: &str, change: impl Fn(usize, Vec<u8>) -> Vec<u8>) -> tempf
 fn sample(folder: &Path) {
     let process = |pid, start_ticks| WatchedProcess::new(pid, start_ticks, "x", ProcessRole::Target);
     let watch = vec![process(900, 5900), process(901, 5901)];
-    let plan = SamplerPlan { roots: Roots::at(folder), hz: 10.0, watch, target_port: None, behind: vec![] };
+    let plan = SamplerPlan { roots: Roots::at(folder), watch, ..SamplerPlan::host() };
     let mut sampler = Sampler::new(plan).expect("a tree can be sampled");
     let (mut lines, mut width) = (Vec::new(), 0);
     sampler.sample(&mut lines);

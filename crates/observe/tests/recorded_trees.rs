@@ -25,7 +25,7 @@ struct First {
 
 impl First {
     fn of(tree: &str, watch: Vec<WatchedProcess>) -> First {
-        let plan = SamplerPlan { roots: roots(tree), hz: 10.0, watch, target_port: None, behind: vec![] };
+        let plan = SamplerPlan { roots: roots(tree), watch, ..SamplerPlan::host() };
         let mut sampler = Sampler::new(plan).expect("a tree can be sampled");
         let mut lines = Vec::new();
         sampler.sample(&mut lines);

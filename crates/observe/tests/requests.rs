@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use sysdyno_observe::{Roots, Sampler, SamplerPlan};
+use sysdyno_observe::{Sampler, SamplerPlan};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::SeriesLine;
 
@@ -121,7 +121,7 @@ type Grown = HashMap<(String, String), f64>;
 /// Samples a target while two clients ask it; returns what grew after the awaited counter was seen, and what the clients saw then.
 fn measure(target: SocketAddr, connection: Connection, awaited: &str) -> (Grown, f64, f64) {
     let target_port = Some(Endpoint::Tcp(target));
-    let plan = SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port, behind: vec![] };
+    let plan = SamplerPlan { target_port, ..SamplerPlan::host() };
     let mut sampler = Sampler::new(plan).expect("starts");
     let mut read = |length: Duration| {
         let clients: Vec<_> =
@@ -237,7 +237,7 @@ fn a_tier_is_found_whose_connections_are_gone_before_anybody_looks_for_their_end
     let (_prompt, behind) = started(&LATE.replace("sleep(0.04)", "sleep(0)"), "127.0.0.1");
     let (_nginx, target) = nginx(folder.path(), &behind, "");
     let target_port = Some(Endpoint::Tcp(target));
-    let plan = SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port, behind: vec![] };
+    let plan = SamplerPlan { target_port, ..SamplerPlan::host() };
     let mut sampler = Sampler::new(plan).expect("starts");
     let (begin, scope) = (Instant::now(), format!("tier:{behind}"));
     while !sampler.header().iter().any(|column| column.scope == scope) {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use sysdyno_observe::{Roots, Sampler, SamplerPlan};
+use sysdyno_observe::{Sampler, SamplerPlan};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::SeriesLine;
@@ -76,7 +76,7 @@ impl Running {
 
 fn sampler(target: &str) -> Sampler {
     let target_port = Some(Endpoint::Tcp(target.parse().expect("is an address")));
-    let plan = SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port, behind: vec![] };
+    let plan = SamplerPlan { target_port, ..SamplerPlan::host() };
     Sampler::new(plan).expect("starts")
 }
 

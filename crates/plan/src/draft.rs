@@ -4,20 +4,19 @@
 //! 2. What replaces the single request: a list of URLs, the mix of a log.
 //! 3. What only this kind of load has: a ramp, a replayed log, users, a search.
 //! 4. The values in all requests, which are now known.
-//! 5. Where connections come from, and the probe.
+//! 5. Where connections come from, and the probes.
 //! 6. The hosts that send the load together, which must be able to send all of the above.
 
 use crate::host::PlanHost;
 use crate::options::{
-    FailIfOption, OriginOptions, ProbeOptions, ServerOptions, TargetOptions, Word, WorkloadOptions,
+    FailIfOption, OriginOptions, ProbeOptions, ServerOptions, TargetOptions, WorkloadOptions,
 };
 use crate::request::{self, LoadShape};
-use crate::{spread, values, workload};
+use crate::{probe, spread, values, workload};
 use anyhow::ensure;
 use sysdyno_analyze::fail_if::validate;
-use sysdyno_load::probe::{self, ProbeJob};
+use sysdyno_load::probe::ProbeJob;
 use sysdyno_record::plan::{KeepAlive, LoadPlan};
-use sysdyno_record::probe::ProbePlan;
 
 /// Options that all loads have, joined from all sources.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +29,7 @@ pub struct BaseDraft {
     pub workload: WorkloadOptions,
     /// Where connections come from.
     pub origin: OriginOptions,
-    /// The probe that runs alongside the load.
+    /// The probes that run alongside the load.
     pub probe: ProbeOptions,
     /// The hosts that send it.
     pub servers: ServerOptions,
@@ -76,16 +75,10 @@ impl BaseDraft {
     }
 
     fn add_probe(&self, plan: &mut LoadPlan, here: &dyn PlanHost) -> anyhow::Result<()> {
-        let Some(Word(kind)) = self.probe.probe else {
-            ensure!(
-                self.probe.probe_log.is_none(),
-                "cannot write a probe log without a probe\nhint: add --probe http"
-            );
-            return Ok(());
-        };
-        plan.probe = Some(ProbePlan { kind, interval: probe::BESIDE_INTERVAL, timeout: probe::TIMEOUT });
-        // What cannot be probed is to be said before anything is sent or written.
-        ProbeJob::beside(plan, 1)?.map_or(Ok(()), |job| here.check_probe(&job))
+        probe::add(plan, &self.probe)?;
+        let jobs = ProbeJob::beside(plan, 1)?;
+        // What cannot be probed is to be said before anything is sent or written; a host of a lab is not here.
+        if self.is_in_lab { Ok(()) } else { jobs.iter().try_for_each(|job| here.check_probe(job)) }
     }
 }
 
@@ -99,7 +92,7 @@ pub(crate) fn checks(typed: &[FailIfOption], has_search: bool) -> anyhow::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ObjectiveOption;
+    use crate::options::{ObjectiveOption, ProbeOption};
     use crate::testing::{IDLE, TestHost, load_of};
     use crate::{ExperimentDraft, SearchDraft, TryDraft};
     use sysdyno_record::probe::ProbeKind;
@@ -150,7 +143,7 @@ mod tests {
         draft.draft.probe.probe_log = Some("x".into());
         let refused = |draft: &crate::LoadDraft| draft.finish(&IDLE).expect_err("is refused").to_string();
         assert!(refused(&draft).contains("without a probe"));
-        draft.draft.probe.probe = Some(Word(ProbeKind::Http));
+        draft.draft.probe.probe = vec![ProbeOption::Own(ProbeKind::Http)];
         draft.draft.servers.load_from = vec!["here".parse().expect("a place")];
         assert!(refused(&draft).contains("cannot spread a load with a probe"));
         draft.load.objective = "p99<1s".parse::<ObjectiveOption>().ok();

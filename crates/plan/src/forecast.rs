@@ -102,7 +102,10 @@ pub fn tryout(plan: &TryPlan) -> String {
     let what = match &plan.workload {
         TryWorkload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
         TryWorkload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
-        TryWorkload::Commands => "two commands".to_owned(),
+        TryWorkload::Commands => match &plan.command {
+            Some(command) => format!("'{}'", command.run.text),
+            None => "two commands".to_owned(),
+        },
     };
     let pairs = match (plan.pairs.min_count, plan.pairs.max_count) {
         (min, max) if min == max => format!("{min}"),

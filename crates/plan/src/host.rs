@@ -52,6 +52,9 @@ pub trait ExperimentLab {
     /// Whether it has a service of this name.
     fn has_service(&self, name: &str) -> bool;
 
+    /// Whether one of its services on this machine has a volume.
+    fn has_volume(&self) -> bool;
+
     /// How a host is reached by ssh; `None`: it is not.
     fn ssh(&self, host: &str) -> Option<&str>;
 

@@ -71,7 +71,7 @@ fn check_workload(plan: &LoadPlan) -> anyhow::Result<()> {
         (workload.log.is_some(), "a log (--replay, --mix)"),
         (workload.session.is_some(), "a session"),
         (!workload.files.is_empty(), "values from a file"),
-        (plan.probe.is_some(), "a load with a probe"),
+        (plan.probe.is_some() || !plan.probes.is_empty(), "a load with a probe"),
         (!plan.origin.sources.is_empty(), "a load with source addresses"),
         (body_bytes > MAX_SPREAD_BODY_BYTES, "requests with bodies of more than 2 MiB"),
     ];

@@ -51,7 +51,7 @@ impl WorkDraft {
             (None, None) => PhaseEnd::After(DEFAULT_DURATION),
         };
         let timeout = target.timeout.map(|span| span.0).or(target.typed_timeout()).unwrap_or(DEFAULT_TIMEOUT);
-        Ok(WorkPlan { kind: kind(work)?, workers, end, timeout, cache, counter: None })
+        Ok(WorkPlan { kind: kind(work)?, workers, end, timeout, cache, remounts: false, counter: None })
     }
 }
 

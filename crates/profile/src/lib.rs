@@ -16,16 +16,19 @@
 #![deny(unsafe_code)]
 
 mod chain;
+mod cpus;
 mod error;
 mod event;
 mod frames;
 mod naming;
 mod object_file;
+mod plan;
 mod processes;
 mod recording;
 mod registers;
 mod space;
 mod stacks;
+mod switches;
 mod sys;
 mod unwind;
 mod vdso;
@@ -33,4 +36,5 @@ mod waits;
 mod wire;
 
 pub use error::ProfileError;
-pub use recording::{ProfilePlan, Recording, Stopped};
+pub use plan::ProfilePlan;
+pub use recording::{Recording, Stopped};

@@ -5,30 +5,19 @@
 
 use crate::ProfileError;
 use crate::chain::CallChain;
-use crate::event::{self, CpuEvent};
+use crate::event::{self, CopiesSeen, Events};
 use crate::naming;
+use crate::plan::ProfilePlan;
 use crate::processes::{Processes, ProfileScope};
 use crate::registers::UserState;
 use crate::stacks::Stacks;
+use crate::switches::{OpenSwitches, SwitchSample, WholeSwitch};
 use crate::unwind::Unwinder;
 use crate::waits::Waits;
 use crate::wire::{self, PerfRecord, PerfWhat};
 use std::time::Duration;
-use sysdyno_record::profile::{Profile, ProfileCost, ProfileCounts, ProfileKind};
+use sysdyno_record::profile::{KernelUnseen, Profile, ProfileCost, ProfileCounts, ProfileKind, StackWeight};
 use sysdyno_record::units::MonoNs;
-
-/// What is to be recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfilePlan {
-    /// CPU time or waits.
-    pub kind: ProfileKind,
-    /// Samples of each CPU. Unit: per second. Off-CPU, every switch is recorded.
-    pub rate_hz: u32,
-    /// Processes that were asked for; empty: the whole host.
-    pub scope_pids: Vec<u32>,
-    /// These and their descendants as they are now; what they start is added.
-    pub tree_pids: Vec<u32>,
-}
 
 /// Rounds after which no process in scope can have a child whose record still waits.
 const ROUNDS_GONE: u32 = 2;
@@ -36,13 +25,18 @@ const ROUNDS_GONE: u32 = 2;
 /// A recording that runs.
 pub struct Recording {
     plan: ProfilePlan,
-    events: Vec<CpuEvent>,
+    events: Events,
     begin: MonoNs,
+    /// Whether stacks were copied at switches, as long as that went well.
+    copies_at_begin: bool,
     processes: Processes,
     stacks: Stacks,
     waits: Waits,
     unwinder: Unwinder,
+    switches: OpenSwitches,
     samples_count: u64,
+    /// Of them, off-CPU, those whose stack was not copied.
+    uncopied_count: u64,
     lost_count: u64,
     /// Records that wait for older ones, in the order of their times.
     pending: Vec<PerfRecord>,
@@ -55,8 +49,8 @@ pub struct Recording {
 impl Recording {
     /// Begins to record at this instant.
     ///
-    /// *Cost*: 1 MB of memory per CPU at 99 Hz (16 MB at the highest rate, 8 MB off-CPU), and an interruption of a few microseconds per
-    /// sample.
+    /// *Cost*: 1 MB of memory per CPU at 99 Hz (16 MB at the highest rate, 10 MB off-CPU), and an interruption of a few microseconds per
+    /// sample; off-CPU, also copies of stacks, at most 20 MB per second and CPU.
     ///
     /// # Errors
     /// This user may not, the kernel cannot, or its list of CPUs cannot be read.
@@ -66,19 +60,22 @@ impl Recording {
         } else {
             ProfileScope::Processes(plan.tree_pids.iter().copied().collect())
         };
-        let open = |cpu| CpuEvent::open(plan.kind, plan.rate_hz, cpu);
-        let events = online_cpus()?.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        events.iter().try_for_each(CpuEvent::start)?;
+        let events = Events::open(&plan)?;
+        events.start()?;
+        let copies_at_begin = events.has_copies();
         Ok(Recording {
             plan,
             events,
             begin: now,
+            copies_at_begin,
             processes: Processes::new(scope),
             rounds_gone: 0,
             stacks: Stacks::default(),
             waits: Waits::default(),
             unwinder: Unwinder::default(),
+            switches: OpenSwitches::default(),
             samples_count: 0,
+            uncopied_count: 0,
             lost_count: 0,
             pending: Vec::new(),
             newest: MonoNs(0),
@@ -88,7 +85,7 @@ impl Recording {
 
     /// Waits at most this long for records, and adds up those that have come.
     pub fn read(&mut self, timeout: Duration) {
-        event::wait(&self.events, timeout);
+        self.events.wait(timeout);
         let until = self.newest;
         self.drain();
         let rest = self.pending.partition_point(|record| record.at <= until);
@@ -109,21 +106,27 @@ impl Recording {
 
     /// Stops at this instant, and keeps what was recorded until then.
     pub fn stop(mut self, now: MonoNs) -> Stopped {
-        self.events.iter().for_each(CpuEvent::stop);
+        self.events.stop();
         self.drain();
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().for_each(|record| self.take(record));
+        self.switches.tids().into_iter().for_each(|tid| self.close_switch(tid));
         self.waits.finish(now, &mut self.stacks);
         Stopped { recording: self, end: now }
     }
 
     /// Reads all rings, and puts what they hold in the order of time.
     fn drain(&mut self) {
-        for event in &mut self.events {
-            self.bytes.clear();
-            event.drain(&mut self.bytes);
-            wire::parse(&self.bytes, &mut self.pending);
-        }
+        let pending = &mut self.pending;
+        self.events.drain(&mut self.bytes, |bytes| wire::parse(bytes, pending));
+        let mut seen = CopiesSeen::default();
+        self.events.drain_copies(&mut self.bytes, |bytes| {
+            seen.lost_count += wire::parse_copies(bytes, |copy| {
+                seen.copied_count += 1;
+                pending.push(copy);
+            });
+        });
+        self.events.fit_copies(&self.plan, seen);
         // Stable: records of one CPU at one time stay in their order.
         self.pending.sort_by_key(|record| record.at);
         self.newest = self.pending.last().map_or(self.newest, |last| last.at.max(self.newest));
@@ -132,10 +135,14 @@ impl Recording {
     fn take(&mut self, record: PerfRecord) {
         let PerfRecord { at, pid, tid, what } = record;
         match what {
-            PerfWhat::Sample { chain, user } if self.processes.is_in_scope(pid) => {
-                self.sample((at, pid, tid), &chain, user.as_ref())
+            PerfWhat::Sample { period, chain, user } if self.processes.is_in_scope(pid) => {
+                self.sample(SampleOf { at, pid, tid, period }, &chain, user.as_ref())
             }
-            PerfWhat::Sample { .. } => {}
+            PerfWhat::StackCopy(user) if self.processes.is_in_scope(pid) => {
+                let walked = self.unwinder.walk(pid, &user, &mut self.processes);
+                self.switches.copied(tid, walked);
+            }
+            PerfWhat::Sample { .. } | PerfWhat::StackCopy(_) => {}
             PerfWhat::Mapped(mapping) => self.processes.mapped(pid, &mapping),
             PerfWhat::Named { name, is_exec } if pid == tid => self.processes.named(pid, &name, is_exec),
             PerfWhat::Named { .. } => {}
@@ -147,27 +154,58 @@ impl Recording {
                 self.waits.gone(tid);
                 self.processes.ended(pid, tid);
             }
-            PerfWhat::SwitchedOut { is_preempted: true } => self.waits.preempted(tid),
-            PerfWhat::SwitchedOut { is_preempted: false } => {}
-            PerfWhat::SwitchedIn => self.waits.end(tid, at, &mut self.stacks),
+            PerfWhat::SwitchedOut { is_preempted } => {
+                self.close_switch(tid);
+                if is_preempted {
+                    self.waits.preempted(tid);
+                }
+            }
+            PerfWhat::SwitchedIn => {
+                self.close_switch(tid);
+                self.waits.end(tid, at, &mut self.stacks);
+            }
             PerfWhat::Lost { count } => self.lost_count += count,
         }
     }
 
-    fn sample(&mut self, of: (MonoNs, u32, u32), chain: &[u64], user: Option<&UserState>) {
-        let (at, pid, tid) = of;
+    fn sample(&mut self, of: SampleOf, chain: &[u64], user: Option<&UserState>) {
+        let SampleOf { at, pid, tid, period } = of;
         let mut chain = CallChain::of_words(chain);
+        if self.plan.kind == ProfileKind::OffCpu {
+            return self.switches.sampled(tid, SwitchSample { at, pid, chain });
+        }
         if let Some(user) = user {
             self.unwinder.complete(&mut chain, pid, user, &mut self.processes);
         }
         let stack = self.stacks.stack(pid, &chain, &mut self.processes);
-        match self.plan.kind {
-            ProfileKind::OnCpu => {
-                self.stacks.add(stack, 1_000_000_000 / u64::from(self.plan.rate_hz.max(1)));
-            }
-            ProfileKind::OffCpu => self.waits.begin(tid, at, stack),
-        }
+        self.stacks.add(stack, period);
         self.samples_count += 1;
+    }
+
+    /// The thread no longer runs: its wait has the stack that has come by now.
+    fn close_switch(&mut self, tid: u32) {
+        let Some(WholeSwitch { sample, is_uncopied }) = self.switches.close(tid) else { return };
+        let stack = self.stacks.stack(sample.pid, &sample.chain, &mut self.processes);
+        self.waits.begin(tid, sample.at, stack);
+        self.samples_count += 1;
+        self.uncopied_count += u64::from(is_uncopied);
+    }
+}
+
+/// Who was sampled, when, and how many events or nanoseconds after the last time.
+struct SampleOf {
+    at: MonoNs,
+    pid: u32,
+    tid: u32,
+    period: u64,
+}
+
+impl Recording {
+    fn kernel_unseen(&self) -> Option<KernelUnseen> {
+        (!self.events.sees_kernel).then(|| KernelUnseen {
+            perf_event_paranoid: event::paranoid(),
+            processes_cpu_ns: self.events.threads_cpu_ns(),
+        })
     }
 }
 
@@ -186,19 +224,31 @@ impl Stopped {
         let is_on_cpu = recording.plan.kind == ProfileKind::OnCpu;
         let counts = ProfileCounts {
             samples_count: recording.samples_count.saturating_sub(recording.stacks.beyond_bound_count),
-            lost_count: recording.lost_count + recording.waits.unpaired_count,
+            lost_count: recording.lost_count
+                + recording.waits.unpaired_count
+                + recording.switches.dropped_count,
             beyond_bound_count: recording.stacks.beyond_bound_count,
+            uncopied_stacks_count: recording.copies_at_begin.then_some(recording.uncopied_count),
             ..ProfileCounts::default()
         };
-        let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind);
+        let kernel_unseen = recording.kernel_unseen();
+        let event = recording.events.event;
+        let weigh = match event.filter(|event| event.is_hardware()) {
+            Some(_) => StackWeight::Events,
+            None => StackWeight::Time,
+        };
+        let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind, weigh);
         Profile {
             host: None,
             kind: recording.plan.kind,
+            event,
             scope_pids: recording.plan.scope_pids,
             begin_mono_ns: recording.begin,
             end_mono_ns: end,
             rate_hz: is_on_cpu.then_some(recording.plan.rate_hz),
-            cpus_count: recording.events.len() as u32,
+            cpus_count: recording.events.cpus_count(),
+            kernel_unseen,
+            unseen_pids: recording.events.denied_pids.iter().copied().collect(),
             counts: ProfileCounts {
                 frames_count: named.frames_count,
                 resolved_frames_count: named.resolved_frames_count,
@@ -212,33 +262,5 @@ impl Stopped {
             frames: named.frames,
             stacks: named.stacks,
         }
-    }
-}
-
-/// Source: `/sys/devices/system/cpu/online`, ranges as `0-3,8`.
-fn online_cpus() -> Result<Vec<u32>, ProfileError> {
-    let path = "/sys/devices/system/cpu/online";
-    let text =
-        std::fs::read_to_string(path).map_err(|source| ProfileError::Io { path: path.to_owned(), source })?;
-    Ok(parse_cpus(text.trim()))
-}
-
-fn parse_cpus(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse::<u32>().ok()?.min(65_535))
-    };
-    text.split(',').filter_map(range).flatten().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpus_are_read_from_ranges() {
-        assert_eq!(parse_cpus("0-2,5,7-8"), [0, 1, 2, 5, 7, 8]);
-        assert_eq!(parse_cpus("0"), [0]);
-        assert!(parse_cpus("x").is_empty());
     }
 }

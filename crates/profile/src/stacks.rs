@@ -18,11 +18,11 @@ pub(crate) struct RawStack {
     pub(crate) is_whole: bool,
 }
 
-/// How often, and how long.
+/// How often, and how long or how many events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Weight {
     pub(crate) count: u64,
-    pub(crate) value_ns: u64,
+    pub(crate) amount: u64,
 }
 
 /// All stacks of a recording.
@@ -36,14 +36,14 @@ pub(crate) struct Stacks {
 
 impl Stacks {
     /// Adds to the weight of a stack; one that is new beyond the bound is only counted.
-    pub(crate) fn add(&mut self, stack: RawStack, value_ns: u64) {
+    pub(crate) fn add(&mut self, stack: RawStack, amount: u64) {
         if self.weights.len() >= STACKS_MAX && !self.weights.contains_key(&stack) {
             self.beyond_bound_count += 1;
             return;
         }
         let weight = self.weights.entry(stack).or_default();
         weight.count += 1;
-        weight.value_ns = weight.value_ns.saturating_add(value_ns);
+        weight.amount = weight.amount.saturating_add(amount);
     }
 
     /// The stack of a call chain, with addresses as places in files.
@@ -92,6 +92,6 @@ mod tests {
         }
         stacks.add(stack(0), 1);
         assert_eq!((stacks.weights.len(), stacks.beyond_bound_count), (STACKS_MAX, 3));
-        assert_eq!(stacks.weights[&stack(0)], Weight { count: 2, value_ns: 2 });
+        assert_eq!(stacks.weights[&stack(0)], Weight { count: 2, amount: 2 });
     }
 }

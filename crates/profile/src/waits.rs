@@ -98,7 +98,7 @@ mod tests {
         // Its last switch: it is dead, and does not wait.
         waits.begin(11, MonoNs(6_600), stack());
         waits.finish(MonoNs(9_000), &mut stacks);
-        assert_eq!(stacks.weights[&stack()], Weight { count: 2, value_ns: 7_000 });
+        assert_eq!(stacks.weights[&stack()], Weight { count: 2, amount: 7_000 });
         assert_eq!((stacks.weights.len(), waits.unpaired_count), (1, 0));
     }
 
@@ -111,7 +111,7 @@ mod tests {
         waits.end(10, MonoNs(5), &mut stacks);
         waits.begin(10, MonoNs(10), stack());
         waits.end(10, MonoNs(11), &mut stacks);
-        assert_eq!(stacks.weights[&stack()].value_ns, 1);
+        assert_eq!(stacks.weights[&stack()].amount, 1);
         assert_eq!(stacks.weights.len(), 2);
     }
 }

@@ -21,8 +21,11 @@ pub(crate) struct PerfRecord {
 pub(crate) enum PerfWhat {
     /// The event occurred: the call chain as the kernel gives it, the innermost frame first, with marks in between.
     ///
-    /// Of a program, its registers and the top of its stack, if they were asked for.
-    Sample { chain: Vec<u64>, user: Option<UserState> },
+    /// `period` is how many events, or nanoseconds, it stands for. Of a program, its registers and the top of its stack, if they
+    /// were asked for.
+    Sample { period: u64, chain: Vec<u64>, user: Option<UserState> },
+    /// A copy of the top of the stack of a program that is switched away from, with its registers.
+    StackCopy(UserState),
     /// A file, or memory without one, was mapped to be executed.
     Mapped(Mapping),
     /// A process or a thread has another name; after exec, another program too.
@@ -80,6 +83,23 @@ pub(crate) fn parse(mut bytes: &[u8], records: &mut Vec<PerfRecord>) {
     }
 }
 
+/// Of the records of a ring of copies, hands each copy to `copied`, and counts those that the kernel had no room for.
+pub(crate) fn parse_copies(bytes: &[u8], mut copied: impl FnMut(PerfRecord)) -> u64 {
+    let (mut records, mut lost_count) = (Vec::new(), 0);
+    parse(bytes, &mut records);
+    for PerfRecord { at, pid, tid, what } in records {
+        match what {
+            PerfWhat::Sample { user: Some(user), .. } => {
+                copied(PerfRecord { at, pid, tid, what: PerfWhat::StackCopy(user) });
+            }
+            PerfWhat::Lost { count } => lost_count += count,
+            // Of the kernel's own threads there is no copy.
+            _ => {}
+        }
+    }
+    lost_count
+}
+
 fn parse_one(record: &[u8]) -> Option<PerfRecord> {
     let mut fields = Fields(record);
     let (kind, misc) = (fields.u32()?, fields.u16()?);
@@ -122,14 +142,15 @@ fn parse_one(record: &[u8]) -> Option<PerfRecord> {
     Some(PerfRecord { at, pid, tid, what })
 }
 
-/// `PERF_SAMPLE_TID | TIME | CALLCHAIN`, and `REGS_USER | STACK_USER` if they were asked for.
+/// `PERF_SAMPLE_TID | TIME | PERIOD | CALLCHAIN`, and `REGS_USER | STACK_USER` if they were asked for.
 fn sample(mut fields: Fields<'_>) -> Option<PerfRecord> {
     let (pid, tid, at) = (fields.u32()?, fields.u32()?, MonoNs(fields.u64()?));
+    let period = fields.u64()?;
     let count = usize::try_from(fields.u64()?).ok()?;
     let (bytes, rest) = fields.0.split_at_checked(count.checked_mul(8)?)?;
     let (words, _) = bytes.as_chunks::<8>();
     let chain = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    Some(PerfRecord { at, pid, tid, what: PerfWhat::Sample { chain, user: user(Fields(rest)) } })
+    Some(PerfRecord { at, pid, tid, what: PerfWhat::Sample { period, chain, user: user(Fields(rest)) } })
 }
 
 /// The registers and the stack of a program; `None`: there are none.
@@ -201,9 +222,9 @@ mod tests {
     }
 
     fn sample_bytes() -> Vec<u8> {
-        let body =
-            [id(7, 8, 99), 2u64.to_ne_bytes().into(), 1u64.to_ne_bytes().into(), 2u64.to_ne_bytes().into()];
-        record(abi::PERF_RECORD_SAMPLE, 0, &body.concat())
+        // The period, the number of frames, and two of them.
+        let words = [10_101_010u64, 2, 1, 2].map(u64::to_ne_bytes).concat();
+        record(abi::PERF_RECORD_SAMPLE, 0, &[id(7, 8, 99), words].concat())
     }
 
     fn parsed(bytes: &[u8]) -> Vec<PerfRecord> {
@@ -235,7 +256,7 @@ mod tests {
                 at: MonoNs(99),
                 pid: 7,
                 tid: 8,
-                what: PerfWhat::Sample { chain: vec![1, 2], user: None },
+                what: PerfWhat::Sample { period: 10_101_010, chain: vec![1, 2], user: None },
             },
             PerfRecord { at: MonoNs(100), pid: 0, tid: 0, what: PerfWhat::Lost { count: 5 } },
             PerfRecord {
@@ -262,7 +283,7 @@ mod tests {
         }
         let mut lying = whole.clone();
         // More frames than there are.
-        lying[HEADER_BYTES + ID_BYTES..][..8].copy_from_slice(&u64::MAX.to_ne_bytes());
+        lying[HEADER_BYTES + ID_BYTES + 8..][..8].copy_from_slice(&u64::MAX.to_ne_bytes());
         assert!(parsed(&lying).is_empty());
         let mut endless = whole.clone();
         endless[6..8].copy_from_slice(&0u16.to_ne_bytes());

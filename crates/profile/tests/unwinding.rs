@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use sysdyno_needs::{has, skip};
 use sysdyno_profile::{ProfilePlan, Recording};
-use sysdyno_record::profile::{Profile, ProfileKind};
+use sysdyno_record::profile::{Profile, ProfileKind, SampledEvent};
 use sysdyno_record::units::MonoNs;
 
 /// Samples that are waited for, of a program that does nothing but run.
@@ -28,7 +28,11 @@ impl Drop for Victim {
 }
 
 fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nested.c");
+    compiled_from("nested.c", folder, name, options)
+}
+
+fn compiled_from(source: &str, folder: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
     let program = folder.join(name);
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-fomit-frame-pointer"]).args(options).arg(source).arg("-o").arg(&program);
@@ -38,8 +42,13 @@ fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
 
 /// A profile of a program that is running, as soon as it has enough samples.
 fn profile(victim: &Victim, rate_hz: u32) -> Profile {
-    let pid = victim.0.id();
-    let plan = ProfilePlan { kind: ProfileKind::OnCpu, rate_hz, scope_pids: vec![pid], tree_pids: vec![pid] };
+    let (kind, event) = (ProfileKind::OnCpu, Some(SampledEvent::CpuClock));
+    recorded(ProfilePlan { kind, event, rate_hz, scope_pids: vec![], tree_pids: vec![] }, victim)
+}
+
+fn recorded(plan: ProfilePlan, victim: &Victim) -> Profile {
+    let pids = vec![victim.0.id()];
+    let plan = ProfilePlan { scope_pids: pids.clone(), tree_pids: pids, ..plan };
     let mut recording = Recording::begin(plan, MonoNs(0)).expect("profiles are allowed here");
     while recording.samples_count() < SAMPLES_MIN {
         recording.read(Duration::from_millis(50));
@@ -90,6 +99,56 @@ fn functions_without_frame_pointers_have_their_callers_in_order() {
         let sorting = ratio_with(&profile, &["main", "innermost_work", "compare_numbers"]);
         assert!(sorting > 0.05, "{name}: {sorting} through the C library; {:?}", profile.frames);
     }
+}
+
+/// Programs whose own functions have tables for debuggers only, and what is left without those.
+#[test]
+fn functions_without_tables_for_exceptions_have_their_callers_by_those_for_debuggers() {
+    if !can_profile("functions_without_tables_for_exceptions_have_their_callers_by_those_for_debuggers") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let without = "-fno-asynchronous-unwind-tables";
+    for (name, options, has_tables) in [
+        ("debug-pie", &["-pie", "-fPIE", "-g"][..], true),
+        ("debug-fixed", &["-no-pie", "-g"], true),
+        ("debug-static", &["-static", "-g"], true),
+        ("none", &["-pie", "-fPIE"], false),
+    ] {
+        let program = compiled(folder.path(), name, &[&[without][..], options].concat());
+        let bytes = std::fs::read(&program).expect("is there");
+        let name_of_section = b"\0.debug_frame\0";
+        let has_section = bytes.windows(name_of_section.len()).any(|window| window == name_of_section);
+        assert_eq!(has_section, has_tables, "{name}");
+        let profile = profile(&Victim::start(&program), 499);
+        let in_order = ratio_with(&profile, &["main", "outer_work", "middle_work", "innermost_work"]);
+        let sorting = ratio_with(&profile, &["main", "innermost_work", "compare_numbers"]);
+        if has_tables {
+            assert!(in_order > 0.9, "{name}: {in_order} in order; {:?}", profile.stacks);
+            assert!(sorting > 0.05, "{name}: {sorting} through the C library; {:?}", profile.frames);
+            assert!(cut_ratio(&profile) < 0.05, "{name}: {:?}", profile.counts);
+        } else {
+            assert!(in_order < 0.1, "{name}: {in_order} in order; {:?}", profile.stacks);
+        }
+    }
+}
+
+#[test]
+fn waits_in_functions_without_frame_pointers_have_their_callers_in_order() {
+    if !can_profile("waits_in_functions_without_frame_pointers_have_their_callers_in_order") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let victim = Victim::start(&compiled_from("waiting.c", folder.path(), "waiting", &["-pie", "-fPIE"]));
+    let (scope_pids, tree_pids) = (vec![], vec![]);
+    let plan = ProfilePlan { kind: ProfileKind::OffCpu, event: None, rate_hz: 99, scope_pids, tree_pids };
+    let profile = recorded(plan, &victim);
+    // A thread that was switched away from before it got to its first wait has another stack.
+    let in_order = ratio_with(&profile, &["main", "outer_wait", "middle_wait", "innermost_wait"]);
+    assert!(in_order > 0.9, "{in_order} in order; {:?}", profile.stacks);
+    assert!(cut_ratio(&profile) < 0.05, "{:?}", profile.counts);
+    let copied = profile.counts.uncopied_stacks_count;
+    assert!(copied.is_some_and(|count| count < SAMPLES_MIN / 10), "{:?}", profile.counts);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Conclusions: verdict, capacity, curve, findings. `analyze` writes them, `report` shows them.
 
+use crate::links::LinkSplit;
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
 use crate::named::named;
 use crate::path::PathTier;
 use crate::plan::Arrival;
-use crate::probe::ProbeSummary;
+use crate::probe::{ProbeConclusion, ProbeSummary};
 use crate::ramp::RampResult;
 use crate::session::SessionResult;
 use crate::units::MonoNs;
+use crate::watched::HostSummary;
 use crate::wire::{CacheCounts, HandshakeCounts};
 use crate::workload::{Headroom, OperationSummary};
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,9 @@ pub struct Analysis {
     /// The way of a request through the server, in the trial that shows the limit; empty: the server's processes are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathTier>,
+    /// How what the server sent was divided over the links of its aggregates; empty: it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkSplit>,
     /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
     pub distribution: Vec<QuantilePoint>,
     /// How well the arrivals of the shown trial fit what was planned; `None`: closed, or too few to tell.
@@ -86,9 +91,12 @@ pub struct Analysis {
     /// The results of the `--fail-if` checks, in their order.
     #[serde(default)]
     pub checks: Vec<CheckOutcome>,
-    /// The probe that ran beside the shown trial, over its measured phases; `None`: there was none.
+    /// The probe of the load's own target that ran beside the shown trial, over its measured phases; `None`: there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeSummary>,
+    /// All that was probed beside the shown trial, likewise; `None`: nothing was, or an older analysis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes: Option<ProbeConclusion>,
     /// The result of each operation of the shown trial; empty where there is one request only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationSummary>,
@@ -101,6 +109,9 @@ pub struct Analysis {
     /// The results of users and their rules; `None` without users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionResult>,
+    /// What the host did; `None`: a load was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<HostSummary>,
 }
 
 /// How well the arrivals of an open process fit what was planned.

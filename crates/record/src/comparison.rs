@@ -4,7 +4,7 @@
 //! interleaved, so a difference shows that they differ, never why.
 
 use crate::analysis::VerdictStatus;
-use crate::effect::{Better, ComparisonVerdict, Effect};
+use crate::effect::{Better, BoundSide, ComparisonVerdict, Effect};
 use crate::facts::FactDifference;
 use crate::units::WallNs;
 use serde::Serialize;
@@ -197,6 +197,8 @@ pub enum Severity {
     Warned,
     /// It would have refused, and the user allowed it.
     Allowed,
+    /// Its values are only bounds of those of the server, and are compared as such.
+    Bounded,
     /// It may not be compared.
     Refused,
 }
@@ -261,6 +263,8 @@ pub struct MetricComparison {
     pub sides: Vec<SideValues>,
     /// Its effects: of each further side that may be compared against the first.
     pub effects: Vec<MetricEffect>,
+    /// What the runs of an experiment scatter like, in a sentence, where some lie far off or form two groups; `None`: they do not.
+    pub scatter: Option<String>,
     /// Letters by side: sides that share one cannot be told apart. Empty with fewer than three sides.
     pub letters: Vec<String>,
 }
@@ -270,6 +274,8 @@ pub struct MetricComparison {
 pub struct SideValues {
     /// Median over the runs; `None`: no run has it. Unit: the metric's.
     pub median: Option<f64>,
+    /// Whether the true median may be greater, because runs are lower bounds.
+    pub is_lower_bound: bool,
     /// One value per run that has it.
     pub runs: Vec<RunValue>,
     /// Why a run lacks it; `None`: all have it.
@@ -284,6 +290,8 @@ pub struct RunValue {
     /// Both ends of its 95% interval within the run, or of what encloses it, which says nothing of other runs; `None`: not
     /// known.
     pub interval: Option<[f64; 2]>,
+    /// Whether the true value may be greater: requests timed out, or something other than the server ended the search.
+    pub is_lower_bound: bool,
 }
 
 /// Where an interval comes from.
@@ -299,6 +307,21 @@ pub enum EffectMethod {
     /// Differences of logarithms within the blocks of an experiment, in one model of all its variants, with intervals that hold
     /// together for all of them.
     Blocks,
+    /// The same by ranks within blocks, because some runs lie far off.
+    BlockRanks,
+}
+
+/// What B is of A at least or at most, where the other end of the interval is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EffectBound {
+    /// Which end is known.
+    pub side: BoundSide,
+    /// B ÷ A.
+    pub ratio: f64,
+    /// Confidence as a ratio: 0.95.
+    pub confidence_ratio: f64,
+    /// As of an effect.
+    pub pairs_count: u32,
 }
 
 /// A metric of a side against that of the first.
@@ -306,8 +329,10 @@ pub enum EffectMethod {
 pub struct MetricEffect {
     /// Position of the side.
     pub side: usize,
-    /// The effect; `None`: there is none to give, and the verdict says why.
+    /// The effect; `None`: there is none to give, and the verdict says why, or only `bound` is known.
     pub effect: Option<Effect>,
+    /// What the effect is at least or at most, where no more is known; `None`: there is an effect, or nothing.
+    pub bound: Option<EffectBound>,
     /// Where its interval comes from; `None`: there is none.
     pub method: Option<EffectMethod>,
     /// Probability of such a difference between runs that do not differ, adjusted for the number of sides: by Holm's

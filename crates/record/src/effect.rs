@@ -4,6 +4,7 @@
 //! B − A); [`Better`] says whether that is an improvement.
 
 use serde::{Deserialize, Serialize};
+pub use sysdyno_stats::estimate::BoundSide;
 pub use sysdyno_stats::verdict::{Comparison, Qualifier};
 
 /// How B is put against A.

@@ -1,5 +1,6 @@
 //! Marks on the time axis of a run.
 
+use crate::links::LinksForecast;
 use crate::log::LogLines;
 use crate::plan::{Endpoint, PhaseKind};
 use crate::service::{Moment, ServiceReading};
@@ -70,6 +71,16 @@ pub enum EventKind {
     },
     /// A setting of a host is that of the variant while the run lasts.
     Setting(SettingHeld),
+    /// A setting was changed for the trials that follow.
+    SettingChanged(SettingHeld),
+    /// A changed setting is again what it was; `before` is what it was changed to.
+    SettingUndone(SettingHeld),
+    /// A changed setting stays.
+    SettingKept(SettingHeld),
+    /// A changed setting was not undone, because something else has changed it since; `after` is what it was to be again.
+    SettingLeft(SettingHeld),
+    /// The server's host has several links that carry the traffic of one, and sends to the sources of the load over these.
+    Links(LinksForecast),
     /// A log of the server, or the kernel's, said errors or warnings.
     LogLines(LogLines),
     /// Anything else worth keeping.
@@ -90,6 +101,16 @@ pub struct SettingHeld {
     pub before: String,
     /// What it is.
     pub after: String,
+}
+
+/// The marks of changed settings that are again what they were, apart from the keys in `left`, which something else has changed
+/// since. What was so already was neither changed nor undone.
+pub fn undone(changed: &[SettingHeld], left: &[String]) -> impl Iterator<Item = EventKind> {
+    changed.iter().filter(|held| held.before != held.after).map(move |held| {
+        let SettingHeld { host, key, before, after } = held.clone();
+        let kind = if left.contains(&key) { EventKind::SettingLeft } else { EventKind::SettingUndone };
+        kind(SettingHeld { host, key, before: after, after: before })
+    })
 }
 
 /// A process that is measured.

@@ -51,6 +51,7 @@ pub mod store;
 pub mod tryout;
 pub mod units;
 pub mod view;
+pub mod watched;
 pub mod wire;
 pub mod work;
 pub mod workload;

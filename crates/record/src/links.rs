@@ -1,7 +1,7 @@
 //! Aggregates: several links that carry the traffic of one, and by what rule a packet gets to one of them.
 
 use crate::named::named;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -78,8 +78,15 @@ impl Serialize for MacAddress {
     }
 }
 
+impl<'de> Deserialize<'de> for MacAddress {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<MacAddress, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(|()| serde::de::Error::custom("it is no MAC address"))
+    }
+}
+
 /// One end of a flow.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowEnd {
     /// `None`: not known.
     pub mac: Option<MacAddress>,
@@ -87,11 +94,23 @@ pub struct FlowEnd {
     pub ip: Option<IpAddr>,
 }
 
+/// A peer: what was typed, and its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkPeer {
+    /// As it was typed.
+    pub name: String,
+    /// What is known of it.
+    pub end: FlowEnd,
+}
+
 /// A link of an aggregate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkMember {
     /// The interface, or where a route leads. Untrusted.
     pub name: String,
+    /// The interface; empty of a described device. Untrusted.
+    #[serde(default)]
+    pub interface: String,
     /// Whether packets are sent over it.
     pub is_used: bool,
     /// `None`: it has none, or is down. Unit: Mbit/s.
@@ -103,7 +122,7 @@ pub struct LinkMember {
 }
 
 /// Several links that carry the traffic of one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkAggregate {
     /// What it is made of.
     pub kind: AggregateKind,
@@ -127,7 +146,7 @@ impl LinkAggregate {
 }
 
 /// Where the traffic to one peer goes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerLinks {
     /// The peer, as it was typed, and the source where that matters.
     pub peer: String,
@@ -138,7 +157,7 @@ pub struct PeerLinks {
 }
 
 /// How a policy would divide the traffic of the same peers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicySplit {
     /// The policy.
     pub policy: HashPolicy,
@@ -147,7 +166,7 @@ pub struct PolicySplit {
 }
 
 /// What happens to n random peers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkChance {
     /// Peers.
     pub peers_count: usize,
@@ -160,7 +179,7 @@ pub struct LinkChance {
 }
 
 /// An aggregate, and where the traffic of the peers goes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkPrediction {
     /// The aggregate.
     #[serde(flatten)]
@@ -175,6 +194,54 @@ pub struct LinkPrediction {
     pub address: Option<(String, u8)>,
     /// What happens to as many random peers; `None`: fewer than two links or peers.
     pub chance: Option<LinkChance>,
+}
+
+/// The aggregates of a server's host, and where it sends the traffic to the sources of a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinksForecast {
+    /// The host, as it was typed.
+    pub host: String,
+    /// Its aggregates.
+    pub aggregates: Vec<LinkPrediction>,
+}
+
+/// How what a server sent under load was divided over the links of an aggregate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkSplit {
+    /// The bond, or the destination of the route. Untrusted.
+    pub name: String,
+    /// What it is made of.
+    pub kind: AggregateKind,
+    /// By what rule a packet gets to a link.
+    pub mode: String,
+    /// Peers whose links were predicted.
+    pub peers_count: u64,
+    /// The used links.
+    pub links: Vec<LinkShare>,
+    /// Whether every share is as it was predicted; `None`: nothing was predicted, or nothing was sent.
+    pub is_as_predicted: Option<bool>,
+    /// What happens to as many random peers; `None`: fewer than two links or peers.
+    pub chance: Option<LinkChance>,
+}
+
+/// A link's part of what was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkShare {
+    /// The interface, or where a route leads. Untrusted.
+    pub name: String,
+    /// What it sent in the measured phases; `None`: its counter was not read.
+    pub sent_bytes: Option<u64>,
+    /// Its share of what all of them sent.
+    pub sent_ratio: Option<f64>,
+    /// The share that was predicted, if all peers have as much traffic.
+    pub predicted_ratio: Option<f64>,
+}
+
+impl LinkSplit {
+    /// The greatest share; `None`: none is known.
+    pub fn busiest_ratio(&self) -> Option<f64> {
+        self.links.iter().filter_map(|link| link.sent_ratio).reduce(f64::max)
+    }
 }
 
 #[cfg(test)]

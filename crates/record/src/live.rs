@@ -3,6 +3,8 @@
 //! Derived from the columns of [`crate::column`]; a run folder contains those, not frames. `None` always means not read or
 //! not present.
 
+use crate::named::named;
+use crate::plan::Endpoint;
 use crate::units::{MonoNs, WallNs};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +41,8 @@ pub struct HostFrame {
     pub pressure: PressureFrame,
     /// Processes by CPU, the busiest first; empty where they were not asked for.
     pub processes: Vec<ProcessFrame>,
+    /// Threads of the busiest processes by CPU, the busiest first; empty as above.
+    pub threads: Vec<ThreadFrame>,
     /// The way of a request, where a server is watched.
     pub tiers: Vec<TierFrame>,
     /// CPU time of this program's sampler for one sample. Unit: microseconds.
@@ -230,6 +234,66 @@ pub struct ListedProcess {
     pub cpu_seconds: f64,
     /// Its name. Untrusted text.
     pub command: String,
+    /// Its threads.
+    pub threads_count: u32,
+}
+
+named! {
+    /// What a thread does or waits for, at one instant.
+    ThreadWait {
+        /// Nothing: it is on a CPU, or ready.
+        Running "running";
+        /// Another thread or process that has a lock: a futex, a lock of a file.
+        Lock "lock";
+        /// Another process: the end of a child, or what comes through a pipe.
+        Process "process";
+        /// A disk: an uninterruptible sleep, or data being written out.
+        Disk "disk";
+        /// A time.
+        Timer "timer";
+        /// To be continued: it was stopped.
+        Stopped "stopped";
+        /// A request or an event: a new connection, or the next bytes of a connection that it has accepted.
+        Idle "idle";
+        /// A connection to somewhere else.
+        Network "network";
+        /// Anything else.
+        Other "other";
+        /// The kernel does not tell it to this user.
+        Hidden "hidden";
+    }
+}
+
+/// Threads of a busy process at one instant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProcessThreads {
+    /// The process.
+    pub pid: u32,
+    /// When it started. Unit: ticks of the kernel since boot.
+    pub start_ticks: u64,
+    /// How many threads it has.
+    pub threads_count: u32,
+    /// Time that its control group was throttled by a CPU quota, summed over CPUs; `None`: it has no quota. Unit: microseconds.
+    pub throttled_us: Option<u64>,
+    /// Those that were looked at: all, or, of many, some of them in turn.
+    pub looks: Vec<ThreadLook>,
+}
+
+/// A thread at one instant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadLook {
+    /// Its id.
+    pub tid: u32,
+    /// Its name. Untrusted text.
+    pub name: String,
+    /// CPU time since it started; `None`: this kernel does not say. Unit: nanoseconds.
+    pub cpu_ns: Option<u64>,
+    /// Time ready and waiting for a CPU, likewise. Unit: nanoseconds.
+    pub run_delay_ns: Option<u64>,
+    /// What it did.
+    pub wait: ThreadWait,
+    /// Who was asked at the connection that it waited for; `None`: it waited for no such connection. Untrusted text.
+    pub asked: Option<Endpoint>,
 }
 
 /// A process.
@@ -241,6 +305,30 @@ pub struct ProcessFrame {
     pub command: String,
     /// CPU that it used. Unit: CPUs.
     pub cpus: f64,
+    /// Its threads.
+    pub threads_count: u32,
+    /// What its threads did in the last ten samples, the most first, the idle last. They add up to its threads, unless it was looked
+    /// at too seldom. Empty: it was not looked at.
+    pub waits: Vec<WaitFrame>,
+}
+
+/// A thread of one of the busiest processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ThreadFrame {
+    /// Its process.
+    pub pid: u32,
+    /// The name of its process. Untrusted text.
+    pub command: String,
+    /// Its id.
+    pub tid: u32,
+    /// Its name. Untrusted text.
+    pub name: String,
+    /// Share of the time on a CPU.
+    pub cpu_ratio: f64,
+    /// Share of the time ready, waiting for a CPU.
+    pub ready_ratio: f64,
+    /// What it did in the last ten looks at it, the most first; the counts are shares of the time.
+    pub waits: Vec<WaitFrame>,
 }
 
 /// A tier of the server.
@@ -265,8 +353,12 @@ pub struct TierFrame {
 /// Threads that do, or wait for, the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WaitFrame {
-    /// What: `running`, `lock`, `disk`, `timer`, `stopped`, `idle`, `network`, `asking`, `other`.
+    /// What: `running`, `lock`, `process`, `disk`, `timer`, `stopped`, `idle`, `network`, `asking`, `other`; of processes also
+    /// `runnable`, `throttled`, and `hidden`.
     pub what: &'static str,
+    /// Who is asked, where that is known; `None`: nobody, or it is in the request path. Untrusted text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// How many threads.
     pub threads_count: f64,
 }

@@ -53,6 +53,10 @@ named! {
         Demo "demo";
         /// `sysdyno try`: a tryout.
         Try "try";
+        /// `sysdyno watch --record`: a host, without a load.
+        Watch "watch";
+        /// `sysdyno probe --record`: single operations.
+        Probe "probe";
     }
 }
 

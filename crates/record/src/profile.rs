@@ -22,6 +22,38 @@ named! {
 }
 
 named! {
+    /// The event at which running code is sampled, by the name that perf has for it.
+    SampledEvent {
+        /// Time on the CPU, by a timer of the kernel, which every machine has.
+        CpuClock "cpu-clock";
+        /// Cycles of the CPU while it is not idle.
+        Cycles "cycles";
+        /// Instructions that the CPU has completed.
+        Instructions "instructions";
+        /// Accesses to memory that no cache had, as a rule not even the last one.
+        CacheMisses "cache-misses";
+        /// Branches that went another way than the CPU had guessed.
+        BranchMisses "branch-misses";
+    }
+}
+
+impl SampledEvent {
+    /// Whether a counter of the CPU counts it.
+    pub fn is_hardware(self) -> bool {
+        self != SampledEvent::CpuClock
+    }
+
+    /// Its name in sentences.
+    pub fn words(self) -> &'static str {
+        match self {
+            SampledEvent::CacheMisses => "cache misses",
+            SampledEvent::BranchMisses => "branch misses",
+            other => other.name(),
+        }
+    }
+}
+
+named! {
     /// On whose account a frame runs.
     FrameKind {
         /// A program or a library.
@@ -52,6 +84,10 @@ pub struct Profile {
     pub host: Option<String>,
     /// What the weights mean.
     pub kind: ProfileKind,
+    /// At which event code was sampled; `None`: every switch was recorded (off-CPU), or it was written down before there was more
+    /// than `cpu-clock`.
+    #[serde(default)]
+    pub event: Option<SampledEvent>,
     /// The processes whose trees were profiled; empty: the whole host.
     pub scope_pids: Vec<u32>,
     /// When sampling began.
@@ -62,6 +98,12 @@ pub struct Profile {
     pub rate_hz: Option<u32>,
     /// CPUs that were sampled.
     pub cpus_count: u32,
+    /// Why no function of the kernel is in it; `None`: the kernel was sampled, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_unseen: Option<KernelUnseen>,
+    /// Descendants of the processes that the user may not sample, as those of other users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen_pids: Vec<u32>,
     /// What was counted beside the stacks.
     pub counts: ProfileCounts,
     /// Responses to the load while sampling; `None`: without a load.
@@ -75,6 +117,15 @@ pub struct Profile {
     pub frames: Vec<ProfileFrame>,
     /// Stacks, each once per process.
     pub stacks: Vec<ProfileStack>,
+}
+
+/// A user who may not sample the kernel sees only programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelUnseen {
+    /// The setting that says so. Source: `kernel.perf_event_paranoid`. `None`: it cannot be read.
+    pub perf_event_paranoid: Option<i32>,
+    /// CPU time of the processes while sampling, that in the kernel included. Unit: nanoseconds. `None`: it was not counted.
+    pub processes_cpu_ns: Option<u64>,
 }
 
 /// What was counted while sampling.
@@ -94,6 +145,10 @@ pub struct ProfileCounts {
     pub user_stacks_count: u64,
     /// Those of them that do not reach the beginning of their program or thread.
     pub cut_stacks_count: u64,
+    /// Waits of programs whose stack was not copied, since there were too many: their callers are known by frame pointers only.
+    /// `None`: copies come with all samples (on-CPU), or were not possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncopied_stacks_count: Option<u64>,
 }
 
 /// What a profile has cost on the host where it was taken.
@@ -136,15 +191,58 @@ pub struct ProfileStack {
     pub frames: Vec<u32>,
     /// Samples, or waits.
     pub count: u64,
-    /// CPU time that the samples represent, or the time of all waits. Unit: nanoseconds.
-    pub value_ns: u64,
+    /// What they represent.
+    #[serde(flatten)]
+    pub weight: StackWeight,
+}
+
+/// What samples or waits represent: of all stacks of a profile, the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StackWeight {
+    /// CPU time, or the time of all waits. Unit: nanoseconds.
+    #[serde(rename = "value_ns")]
+    Time(u64),
+    /// Events that the CPU has counted.
+    #[serde(rename = "events_count")]
+    Events(u64),
+}
+
+impl StackWeight {
+    /// The number, whatever its unit: for shares.
+    pub fn amount(self) -> u64 {
+        match self {
+            StackWeight::Time(amount) | StackWeight::Events(amount) => amount,
+        }
+    }
+
+    /// The time. Unit: nanoseconds. `None`: events were counted.
+    pub fn time_ns(self) -> Option<u64> {
+        match self {
+            StackWeight::Time(value_ns) => Some(value_ns),
+            StackWeight::Events(_) => None,
+        }
+    }
 }
 
 impl Profile {
-    /// Whether every index is in bounds: a profile that was read back may come from anybody.
+    /// The event of the CPU that was sampled; `None`: weights are time.
+    pub fn counted_event(&self) -> Option<SampledEvent> {
+        self.event.filter(|event| self.kind == ProfileKind::OnCpu && event.is_hardware())
+    }
+
+    /// A weight in its unit.
+    pub fn weight(&self, amount: u64) -> StackWeight {
+        match self.counted_event() {
+            Some(_) => StackWeight::Events(amount),
+            None => StackWeight::Time(amount),
+        }
+    }
+
+    /// Whether every index is in bounds, and every weight in its unit: a profile that was read back may come from anybody.
     pub fn is_sound(&self) -> bool {
         self.stacks.iter().all(|stack| {
-            (stack.process as usize) < self.processes.len()
+            stack.weight == self.weight(stack.weight.amount())
+                && (stack.process as usize) < self.processes.len()
                 && stack.frames.iter().all(|frame| (*frame as usize) < self.frames.len())
         })
     }
@@ -174,14 +272,22 @@ impl Profile {
 /// What a profile says: shares, for a screen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {
-    /// The weight of all stacks. Unit: nanoseconds.
-    pub value_ns: u64,
-    /// Mean CPUs in use (on-CPU), or mean threads that waited (off-CPU).
-    pub mean_count: f64,
+    /// That of all stacks.
+    #[serde(flatten)]
+    pub weight: StackWeight,
+    /// Mean CPUs in use (on-CPU), or mean threads that waited (off-CPU); `None`: events of the CPU were counted, not time.
+    pub mean_count: Option<f64>,
     /// Of all frames of all samples, those whose function is known; `None`: there are no frames.
     pub resolved_ratio: Option<f64>,
     /// Of all samples with a user stack, those that end early; `None`: there are none.
     pub cut_ratio: Option<f64>,
+    /// Of all waits with a user stack, those whose stack was not copied; `None`: there are none, or copies come with all samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncopied_ratio: Option<f64>,
+    /// Of the CPU time of the processes, the part in the kernel, where nothing was sampled; `None`: the kernel was sampled, or
+    /// their CPU time is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_unseen_ratio: Option<f64>,
     /// Share of each kind of the innermost frame, in the order of [`FrameKind::ALL`].
     pub kinds: Vec<KindShare>,
     /// Programs by their share, the largest first.

@@ -9,6 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder: PathBuf = std::env::args_os().nth(1).ok_or("name the folder to write to")?.into();
     let samples = [
         ("two", comparison::two()),
+        ("bounded", comparison::bounded()),
         ("refused", comparison::refused()),
         ("many", comparison::many()),
         ("experiment", comparison::experiment()),

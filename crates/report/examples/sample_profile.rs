@@ -19,8 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tool: &tool,
         started_unix_ns: WallNs(1_795_179_721_000_000_000),
     };
-    let samples =
-        [("ordinary", profile::ordinary()), ("waits", profile::waits()), ("hostile", profile::hostile())];
+    let samples = [
+        ("ordinary", profile::ordinary()),
+        ("waits", profile::waits()),
+        ("counted", profile::counted()),
+        ("hostile", profile::hostile()),
+    ];
     for (name, (profile, summary)) in samples {
         std::fs::write(folder.join(format!("{name}.html")), render_profile(&profile, &summary, &made))?;
     }

@@ -20,6 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::fs::write(out, sysdyno_report::html::render_tryout(&record.input()))?;
         return Ok(());
     }
+    if let Some(name) = variant.to_string_lossy().strip_prefix("probe-") {
+        let record = match name {
+            "hostile" => fixture::probes::SampleProbe::hostile(),
+            _ => fixture::probes::SampleProbe::ordinary(),
+        };
+        std::fs::write(out, sysdyno_report::html::render_probe(&record.input()))?;
+        return Ok(());
+    }
     let record = match variant.to_string_lossy().as_ref() {
         "run" => fixture::SampleRecord::run(),
         "load" => fixture::variants::closed_load(),
@@ -30,6 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "streams" => fixture::variants::streams(),
         "cache" => fixture::variants::cache(),
         "lab" => fixture::lab::load(),
+        "probed" => fixture::variants::probed(),
         "wide" => fixture::variants::wide(),
         "hostile" => fixture::hostile::record(),
         other if Path::new(other).join("manifest.json").is_file() => {

@@ -11,7 +11,7 @@ use sysdyno_record::analysis::{Analysis, Finding};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
-use sysdyno_record::probe::ProbeSummary;
+use sysdyno_record::probe::{ProbeConclusion, ProbeSummary};
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::view::FolderView;
 use sysdyno_record::wire::CacheCounts;
@@ -64,12 +64,14 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "arrival_fit": analysis.arrival_fit,
         "checks": analysis.checks,
         "probe": analysis.probe.as_ref().map(probe),
+        "probes": analysis.probes.as_ref().map(probes),
         "operations": analysis.operations.iter().map(operation).collect::<Vec<_>>(),
         "session": analysis.session,
         "limit": analysis.limit,
         "findings": analysis.findings.iter().map(finding).collect::<Vec<_>>(),
         "unchecked": analysis.unchecked,
         "path": analysis.path,
+        "links": analysis.links,
         "ramp": analysis.ramp,
         "seed": seed(input),
         "damage": input.folder.damage,
@@ -88,20 +90,20 @@ fn cache(counts: &CacheCounts) -> Value {
     document
 }
 
-/// What `sysdyno probe --json` prints.
-pub fn probe_document(summary: &ProbeSummary, target: &str, is_interrupted: bool) -> Value {
-    json!({
-        "schema": SCHEMA,
-        "kind": "probe",
-        "target": target,
-        "status": if is_interrupted { "interrupted" } else { "complete" },
-        "probe": probe(summary),
-    })
-}
-
-fn probe(summary: &ProbeSummary) -> Value {
+/// The numbers of a target of a probe.
+pub(crate) fn probe(summary: &ProbeSummary) -> Value {
     let mut document = json!(summary);
     document["lost_count"] = json!(summary.lost_count());
+    document
+}
+
+/// All targets of a probe, and the windows in which they lost.
+pub(crate) fn probes(conclusion: &ProbeConclusion) -> Value {
+    let mut document = json!(conclusion);
+    let targets = document["targets"].as_array_mut().into_iter().flatten();
+    for (target, known) in targets.zip(&conclusion.targets) {
+        target["lost_count"] = json!(known.summary.lost_count());
+    }
     document
 }
 
@@ -168,7 +170,8 @@ fn seed(input: &ReportInput<'_>) -> Option<u64> {
         Some(Plan::Run(run)) => Some(run.seed),
         Some(Plan::Load(load)) => Some(load.seed),
         Some(Plan::Try(tryout)) => Some(tryout.seed),
-        Some(Plan::Work(_)) => None,
+        Some(Plan::Probe(probes)) => Some(probes.seed),
+        Some(Plan::Work(_) | Plan::Watch(_)) => None,
         None => input.run.load().map(|load| load.seed),
     }
 }

@@ -164,6 +164,7 @@ mod tests {
     fn a_bond_is_a_table_its_peers_and_what_would_help() {
         let member = |name: &str, is_used, sent_bytes| LinkMember {
             name: name.into(),
+            interface: name.into(),
             is_used,
             speed_mbps: Some(1000.0),
             sent_bytes: Some(sent_bytes),

@@ -76,6 +76,11 @@ impl<'a> TryInput<'a> {
         Some([plan.variants.get(a as usize)?, plan.variants.get(b as usize)?])
     }
 
+    /// The command that was timed under all variants, as the user wrote it; `None`: a load was sent, or each had its own.
+    pub fn command(&self) -> Option<&'a str> {
+        self.plan?.command.as_ref().map(|command| command.run.text.as_str())
+    }
+
     /// What the load went to, as the user wrote it; empty for commands.
     pub fn url(&self) -> &'a str {
         self.plan.and_then(TryPlan::load).map_or("", |load| &load.target.url)

@@ -23,6 +23,28 @@ fn two_sides_have_their_difference_beside_the_numbers() {
 }
 
 #[test]
+fn lower_bounds_are_marked_and_say_what_the_difference_is_at_least() {
+    let text = render(&comparison::bounded(), None, &Style::default());
+    assert!(text.contains("▲ C03      5.0% of the requests of B timed out"), "{text}");
+    assert!(text.contains("12.1 ms     ≥ 877 ms   ▼ worse      at least × 60\n"), "{text}");
+    assert!(text.contains("? can't tell at most −21%\n"), "{text}");
+    assert!(text.contains("4,012 req/s            –   ? can't tell requests timed out"), "{text}");
+    let ascii = Style { width_columns: 80, has_unicode: false, has_color: false, rows: None };
+    let text = render(&comparison::bounded(), None, &ascii);
+    assert!(text.is_ascii() && text.contains("   >= 877 ms"), "{text}");
+}
+
+#[test]
+fn what_chose_the_method_is_told_once() {
+    let mut compared = comparison::comparison(4, "x");
+    let scatter =
+        "the runs of C form two groups, 3 lower and 5 higher; ranks within blocks limit their effect";
+    compared.operations[0].metrics.iter_mut().for_each(|metric| metric.scatter = Some(scatter.into()));
+    let text = render(&compared, None, &Style::default());
+    assert_eq!(text.matches("Scatter    the runs of C").count(), 1, "{text}");
+}
+
+#[test]
 fn what_was_refused_shows_both_numbers_and_no_difference() {
     let mut refused = comparison::comparison(2, "not the same page");
     refused.is_refused = true;

@@ -1,10 +1,12 @@
 //! The machine-readable documents against their contract.
 
+use crate::fixture::probes::SampleProbe;
 use crate::fixture::{SampleRecord, variants};
 use crate::golden;
 use serde_json::Value;
 use sysdyno_record::analysis::VerdictStatus;
-use sysdyno_report::json::{load_document, probe_document, run_document};
+use sysdyno_report::json::{load_document, run_document};
+use sysdyno_report::probe::{ProbeInput, document as document_of};
 
 /// Whether `path`, in the notation of the contract, leads to a value in `document`.
 fn has(document: &Value, path: &str) -> bool {
@@ -56,8 +58,11 @@ fn the_outcome_of_each_check_is_there() {
 fn what_the_probe_saw_is_there() {
     let record = variants::closed_load();
     let document = load_document(&record.input());
+    let mut sample = SampleProbe::ordinary();
+    sample.conclusion.targets.truncate(1);
     let summary = record.analysis.probe.as_ref().expect("the sample has one");
-    let alone = probe_document(summary, "http://h/", true);
+    sample.conclusion.targets[0].summary = summary.clone();
+    let alone = document_of(&ProbeInput { is_interrupted: true, ..sample.input() });
     assert_eq!(document["probe"], alone["probe"]);
     for path in "kind interval_ns sent_count received_count lost_count lost_ratio in_flight_count failures min_ns \
                  mean_ns max_ns mdev_ns response_time_ns.p50 response_time_ns.p50_interval p90_interval service_time_ns"
@@ -67,6 +72,21 @@ fn what_the_probe_saw_is_there() {
     }
     assert_eq!((&alone["kind"], &alone["status"]), (&"probe".into(), &"interrupted".into()));
     assert_eq!(load_document(&SampleRecord::run().input())["probe"], Value::Null);
+}
+
+#[test]
+fn what_several_targets_saw_is_there() {
+    let beside = load_document(&variants::probed().input());
+    let alone = document_of(&SampleProbe::ordinary().input());
+    for probes in [&beside["probes"], &alone["probes"]] {
+        for path in "headline windows_count targets windows".split_whitespace() {
+            assert!(has(probes, path), "{path}");
+        }
+        assert_eq!(probes["targets"][1]["lost_count"], 30);
+        assert_eq!(probes["windows"][0]["targets"][1]["sight"], "lost");
+    }
+    assert_eq!((&alone["probe"], &alone["target"]), (&Value::Null, &Value::Null));
+    assert_eq!(beside["links"][0]["links"][0]["predicted_ratio"], 1.0);
 }
 
 #[test]

@@ -76,6 +76,11 @@ fn settings_that_were_held_are_told_with_their_hosts() {
 }
 
 #[test]
+fn what_outsiders_saw_and_how_links_were_used_is_told() {
+    check("load-probes", &variants::probed());
+}
+
+#[test]
 fn users_are_judged_rule_by_rule() {
     check("load-session", &variants::session());
 }

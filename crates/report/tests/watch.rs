@@ -53,7 +53,7 @@ fn listeners() -> Vec<ListenerFrame> {
 }
 
 fn tiers() -> Vec<TierFrame> {
-    let wait = |what, threads_count| WaitFrame { what, threads_count };
+    let wait = |what, threads_count| WaitFrame { what, on: None, threads_count };
     let tier = |name: &str, depth, cpus, waits| TierFrame {
         name: name.into(),
         depth,
@@ -124,10 +124,56 @@ fn irqs() -> Vec<IrqFrame> {
     ]
 }
 
+fn processes() -> Vec<ProcessFrame> {
+    let wait = |what, threads_count| WaitFrame { what, on: None, threads_count };
+    let asking = |on: &str, threads_count| WaitFrame { on: Some(on.into()), ..wait("asking", threads_count) };
+    let process = |pid, command: &str, cpus, threads_count, waits| ProcessFrame {
+        pid,
+        command: command.into(),
+        cpus,
+        threads_count,
+        waits,
+    };
+    vec![
+        process(
+            4_194_300,
+            "mariadbd",
+            1.21,
+            40,
+            vec![wait("lock", 12.0), wait("running", 1.2), wait("idle", 26.8)],
+        ),
+        process(812, "php-fpm8.2", 0.61, 1, vec![asking("mariadbd", 0.6), wait("running", 0.3)]),
+        process(90, "nginx", 0.4, 1, vec![wait("running", 0.4), wait("runnable", 0.2), wait("idle", 0.4)]),
+        process(7, "\u{1b}[2Jx", 0.1, 2, vec![asking("\u{1b}[2J 10.1.2.3:5432", 1.8)]),
+        process(8, "java", 0.05, 300, vec![wait("hidden", 299.0)]),
+    ]
+}
+
+fn threads() -> Vec<ThreadFrame> {
+    let thread =
+        |pid, command: &str, tid, name: &str, [cpu_ratio, ready_ratio]: [f64; 2], what| ThreadFrame {
+            pid,
+            command: command.into(),
+            tid,
+            name: name.into(),
+            cpu_ratio,
+            ready_ratio,
+            waits: vec![
+                WaitFrame { what: "running", on: None, threads_count: cpu_ratio },
+                WaitFrame { what, on: None, threads_count: 1.0 - cpu_ratio },
+            ],
+        };
+    vec![
+        thread(4_194_300, "mariadbd", 4_194_312, "ib_log_writer", [0.71, 0.12], "disk"),
+        thread(812, "php-fpm8.2", 812, "php-fpm8.2", [0.61, 0.0], "network"),
+        thread(7, "x", 9, "\u{1b}[2Jy", [0.1, 0.0], "lock"),
+        thread(8, "java", 11, "idle", [0.0, 0.0], "idle"),
+    ]
+}
+
 /// A web server whose first CPU does all receive work, at this second.
 fn frame(second: u64) -> HostFrame {
     let wave = (second * 7919 % 17) as f64 / 100.0;
-    let process = |pid, command: &str, cpus| ProcessFrame { pid, command: command.into(), cpus };
     HostFrame {
         unix_ns: WallNs((1_790_000_000 + second) * 1_000_000_000),
         mono_ns: MonoNs(second * 1_000_000_000),
@@ -164,11 +210,8 @@ fn frame(second: u64) -> HostFrame {
             io_some_ratio: Some(0.04),
             io_full_ratio: Some(0.01),
         },
-        processes: vec![
-            process(812, "php-fpm8.2", 0.61),
-            process(90, "nginx", 0.4),
-            process(7, "\u{1b}[2Jx", 0.1),
-        ],
+        processes: processes(),
+        threads: threads(),
         tiers: tiers(),
         sampler_us: Some(2_100.0),
     }
@@ -247,6 +290,14 @@ fn another_sample_says_how_far_back_it_is() {
     assert!(text.contains("held, 1:09 back"), "{text}");
     let nothing = WatchScreen { shown: 7, ..view(&[]) };
     assert!(drawn(&nothing, &style(80, 24)).starts_with("the first sample"));
+}
+
+#[test]
+fn the_busiest_threads_are_listed_in_place_of_the_panels() {
+    let samples = samples();
+    let listed = WatchScreen { overlay: WatchOverlay::Threads, ..view(&samples) };
+    golden::compare("watch-threads-80x24.txt", &drawn(&listed, &style(80, 24)));
+    assert!(drawn(&listed, &style(60, 12)).contains("ib_log_writer"));
 }
 
 #[test]

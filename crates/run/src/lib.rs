@@ -14,6 +14,7 @@ mod descriptors;
 mod error;
 pub mod execute;
 pub mod fence;
+pub mod links;
 mod origin;
 pub mod profiling;
 pub mod program;

@@ -1,12 +1,13 @@
 //! Profiles this host: for how long, which processes, and at what cost.
 
 use crate::clock;
+use crate::descriptors::raise_descriptor_limit;
 use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use sysdyno_observe::{HostProcess, cgroup_processes, clock as observe_clock, host_processes};
 use sysdyno_profile::{ProfileError, ProfilePlan, Recording};
-use sysdyno_record::profile::{Profile, ProfileCost, ProfileKind};
+use sysdyno_record::profile::{Profile, ProfileCost, ProfileKind, SampledEvent};
 use sysdyno_record::units::SpanNs;
 
 /// Between two looks at the rings: what ends sooner after its first sample, and was there before, has no names.
@@ -17,6 +18,9 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct ProfileRequest {
     /// CPU time or waits.
     pub kind: ProfileKind,
+    /// When code is sampled; `None`: by cycles, or by `cpu-clock` on a machine that does not count those.
+    #[serde(default)]
+    pub event: Option<SampledEvent>,
     /// Samples of each CPU. Unit: per second.
     pub rate_hz: u32,
     /// Processes, with their descendants; without any, and without tiers and cgroups, the whole host.
@@ -30,10 +34,11 @@ pub struct ProfileRequest {
 }
 
 impl ProfileRequest {
-    /// The CPU time of the whole host.
+    /// The CPU time of the whole host; always time, so that it can be divided by responses and compared between machines.
     pub fn of_host(rate_hz: u32) -> ProfileRequest {
         let (pids, tiers, cgroups) = (Vec::new(), Vec::new(), Vec::new());
-        ProfileRequest { kind: ProfileKind::OnCpu, rate_hz, pids, tiers, cgroups, duration: SpanNs(0) }
+        let (kind, event) = (ProfileKind::OnCpu, Some(SampledEvent::CpuClock));
+        ProfileRequest { kind, event, rate_hz, pids, tiers, cgroups, duration: SpanNs(0) }
     }
 
     /// The processes; empty: the whole host.
@@ -87,12 +92,13 @@ fn others(pids: impl Iterator<Item = u32>) -> Vec<u32> {
     pids.filter(|pid| *pid != own).collect()
 }
 
-/// Whether a profile can be taken on this host.
+/// Whether such a profile of this whole host can be taken.
 ///
 /// # Errors
 /// This user may not, or the kernel cannot.
-pub fn check_profile(kind: ProfileKind, rate_hz: u32) -> Result<(), ProfileError> {
-    let plan = ProfilePlan { kind, rate_hz, scope_pids: Vec::new(), tree_pids: Vec::new() };
+pub fn check_profile(request: &ProfileRequest) -> Result<(), ProfileError> {
+    let ProfileRequest { kind, event, rate_hz, .. } = *request;
+    let plan = ProfilePlan { kind, event, rate_hz, scope_pids: Vec::new(), tree_pids: Vec::new() };
     Recording::begin(plan, clock::monotonic()).map(drop)
 }
 
@@ -106,8 +112,13 @@ pub fn take_profile(
 ) -> Result<Profile, RunError> {
     let processes = host_processes();
     let pids = request.all_pids(&processes)?;
+    if !pids.is_empty() {
+        // Who may not sample whole CPUs needs one per thread and CPU.
+        raise_descriptor_limit();
+    }
     let plan = ProfilePlan {
         kind: request.kind,
+        event: request.event,
         rate_hz: request.rate_hz,
         tree_pids: with_descendants(&processes, &pids),
         scope_pids: pids,
@@ -157,6 +168,8 @@ mod tests {
             session_id: 0,
             start_ticks: 0,
             cpu_ticks: 0,
+            threads_count: 1,
+            is_blocked: false,
             command: String::new(),
         };
         let all = [

@@ -23,7 +23,7 @@
 //!
 //! Limits: dependence that is longer than a sixth of the series cannot be seen in it. So fewer than [`BATCHES_MIN`]
 //! batches that look independent, fewer than six times the correlation time of the windows, or fewer than ten effective
-//! values beyond the quantile give no interval. By simulation (`tests/simulation.rs`: levels that wander as much as
+//! values beyond the quantile give no interval. By simulation (`tests/simulation`: levels that wander as much as
 //! single values do, correlated by up to 0.8 from window to window), an interval that is given is a wrong one in at most 8%
 //! of runs of 15 windows or more, where that of independent values is wrong in 50% to 90%; with ten windows in 11%.
 

@@ -47,6 +47,94 @@ impl Estimate {
     }
 }
 
+/// Which end of a quantity is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundSide {
+    /// It is not less.
+    AtLeast,
+    /// It is not more.
+    AtMost,
+}
+
+/// The end of an interval whose other end is not known. Unit: that of the estimated quantity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OneSidedBound {
+    /// Where the interval ends.
+    pub value: f64,
+    /// Which end that is.
+    pub side: BoundSide,
+    /// Confidence level of the interval as a ratio.
+    pub level: f64,
+}
+
+impl OneSidedBound {
+    /// The bound of the negated quantity.
+    pub fn negated(&self) -> OneSidedBound {
+        let side = match self.side {
+            BoundSide::AtLeast => BoundSide::AtMost,
+            BoundSide::AtMost => BoundSide::AtLeast,
+        };
+        OneSidedBound { value: -self.value, side, level: self.level }
+    }
+}
+
+/// What is known of a quantity: both ends of its interval, or one where measured values are themselves only bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BoundedEstimate {
+    /// Both ends are known.
+    Interval(Estimate),
+    /// One end is.
+    Bound(OneSidedBound),
+}
+
+impl BoundedEstimate {
+    /// What these ends say; `None`: neither is known.
+    pub(crate) fn of(point: f64, ends: [Option<f64>; 2], level: f64) -> Option<BoundedEstimate> {
+        let bound = |value, side| BoundedEstimate::Bound(OneSidedBound { value, side, level });
+        match ends {
+            [Some(low), Some(high)] => Some(BoundedEstimate::Interval(Estimate { point, low, high, level })),
+            [Some(low), None] => Some(bound(low, BoundSide::AtLeast)),
+            [None, Some(high)] => Some(bound(high, BoundSide::AtMost)),
+            [None, None] => None,
+        }
+    }
+
+    /// The estimate with its interval; `None`: only one end is known.
+    pub fn interval(&self) -> Option<Estimate> {
+        match self {
+            BoundedEstimate::Interval(estimate) => Some(*estimate),
+            BoundedEstimate::Bound(_) => None,
+        }
+    }
+
+    /// Whether the quantity may be `value`.
+    pub fn contains(&self, value: f64) -> bool {
+        !self.is_above(value) && !self.is_below(value)
+    }
+
+    /// Whether the quantity is surely greater than `value`.
+    pub fn is_above(&self, value: f64) -> bool {
+        match self {
+            BoundedEstimate::Interval(estimate) => estimate.low > value,
+            BoundedEstimate::Bound(bound) => bound.side == BoundSide::AtLeast && bound.value > value,
+        }
+    }
+
+    /// Whether the quantity is surely less than `value`.
+    pub fn is_below(&self, value: f64) -> bool {
+        self.negated().is_above(-value)
+    }
+
+    /// The same of the negated quantity.
+    pub fn negated(&self) -> BoundedEstimate {
+        match self {
+            BoundedEstimate::Interval(estimate) => BoundedEstimate::Interval(estimate.negated()),
+            BoundedEstimate::Bound(bound) => BoundedEstimate::Bound(bound.negated()),
+        }
+    }
+}
+
 /// Levels nearer to 0 or 1 than this are none: their quantiles would rest on rounding.
 const LEVEL_MARGIN: f64 = 1e-12;
 
@@ -74,6 +162,21 @@ pub(crate) fn critical_rank(probabilities: &[f64], half_alpha: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bound_is_above_what_it_excludes_and_its_negation_below() {
+        let bound = BoundedEstimate::of(9.0, [Some(2.0), None], 0.95).expect("one end");
+        assert!(
+            bound.is_above(1.0)
+                && !bound.is_below(100.0)
+                && bound.contains(100.0)
+                && bound.interval().is_none()
+        );
+        assert!(bound.negated().is_below(-1.0) && bound.negated().contains(-100.0));
+        assert_eq!(BoundedEstimate::of(9.0, [None, None], 0.95), None);
+        let both = BoundedEstimate::of(3.0, [Some(2.0), Some(4.0)], 0.95).expect("both ends");
+        assert_eq!(both.interval().map(|found| found.point), Some(3.0));
+    }
 
     #[test]
     fn a_negated_estimate_mirrors_its_interval() {

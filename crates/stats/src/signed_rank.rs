@@ -15,7 +15,7 @@
 //! quadratic.
 
 use crate::descriptive::{is_usable, median_of_sorted, sorted};
-use crate::distribution::normal_quantile;
+use crate::distribution::{normal_cdf, normal_quantile};
 use crate::estimate::{Estimate, critical_rank, half_alpha, is_level};
 
 /// Up to this many differences the null distribution is exact.
@@ -28,7 +28,7 @@ pub const COUNT_MAX: usize = 2_000;
 /// the upper end from above; 0 when no finite interval has the level.
 ///
 /// `None`: no difference, more than [`COUNT_MAX`], or `level` is not strictly between 0 and 1.
-fn rank_of_cut(count: usize, level: f64) -> Option<usize> {
+pub(crate) fn rank_of_cut(count: usize, level: f64) -> Option<usize> {
     if count == 0 || count > COUNT_MAX || !is_level(level) {
         return None;
     }
@@ -44,6 +44,28 @@ fn rank_of_cut_normal(count: usize, half_alpha: f64) -> usize {
     let n = count as f64;
     let (mean, deviation) = (n * (n + 1.0) / 4.0, (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt());
     (mean - 0.5 + normal_quantile(half_alpha) * deviation).floor().max(0.0) as usize
+}
+
+/// The probability of each two-sided p and less without an effect, as p itself: by the lesser of the sums of positive and of
+/// negative ranks, rounded down.
+///
+/// `None`: no difference, or more than [`COUNT_MAX`].
+pub(crate) fn p_values(count: usize) -> Option<Vec<f64>> {
+    if count == 0 || count > COUNT_MAX {
+        return None;
+    }
+    if count > EXACT_COUNT_MAX {
+        let n = count as f64;
+        let (mean, deviation) = (n * (n + 1.0) / 4.0, (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt());
+        let p = |sum: usize| (2.0 * normal_cdf((sum as f64 + 0.5 - mean) / deviation)).min(1.0);
+        return Some((0..=count * (count + 1) / 4).map(p).collect());
+    }
+    let probabilities = null_probabilities(count);
+    let sums = probabilities[..=count * (count + 1) / 4].iter().scan(0.0, |sum, probability| {
+        *sum += 2.0 * probability;
+        Some(sum.min(1.0))
+    });
+    Some(sums.collect())
 }
 
 /// Probability of each sum of positive ranks without an effect: each rank is in the sum or not, with equal probability,

@@ -14,7 +14,7 @@
 //! interval, and if that contains 0 it lies inside (−Δ, +Δ). Measuring therefore stops by the width of the interval, not
 //! by its sign, which keeps the rate of false verdicts as promised; stopping at the first p < 0.05 gives 26%.
 
-use crate::estimate::Estimate;
+use crate::estimate::{BoundedEstimate, Estimate};
 use crate::signed_rank::hodges_lehmann;
 use crate::t_test::paired_t;
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,26 @@ pub fn qualify(comparison: Comparison, intervals: &Intervals, margin: f64) -> Op
     }
 }
 
+/// The rules above for an improvement that may have one known end only, and what is known besides the word.
+///
+/// `wide` is its 95% interval, `narrow` the 90% interval. An end that is not known lies as far off as it may.
+pub fn compare_bounded(
+    wide: &BoundedEstimate,
+    narrow: &BoundedEstimate,
+    margin: f64,
+) -> (Comparison, Option<Qualifier>) {
+    let by_size = |is_large: bool| if is_large { Qualifier::ByAtLeastMei } else { Qualifier::SizeUncertain };
+    let (is_better, is_worse) = (wide.is_above(0.0), wide.is_below(0.0));
+    if narrow.interval().is_some_and(|narrow| -margin < narrow.low && narrow.high < margin) {
+        return (Comparison::Same, (is_better || is_worse).then_some(Qualifier::RealButNegligible));
+    }
+    match (is_better, is_worse) {
+        (true, _) => (Comparison::Better, Some(by_size(!wide.contains(margin)))),
+        (_, true) => (Comparison::Worse, Some(by_size(!wide.contains(-margin)))),
+        (false, false) => (Comparison::CannotTell, None),
+    }
+}
+
 /// Whether a guarded metric did not get worse by its margin or more: the lower end of its 95% interval lies above
 /// −margin.
 pub fn is_not_inferior(wide: &Estimate, margin: f64) -> bool {
@@ -154,6 +174,7 @@ pub fn stop_reason(differences: &[f64], mei_ratio: f64) -> Option<StopReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::{BoundSide, OneSidedBound};
 
     #[test]
     fn noise_around_zero_goes_on_until_it_is_narrow() {
@@ -171,6 +192,19 @@ mod tests {
         let large = [0.30, 0.42, 0.37, 0.35, 0.39, 0.29, 0.41, 0.33];
         assert_eq!(stop_reason(&large, 0.03), Some(StopReason::Decided));
         assert_eq!(stop_reason(&large.map(|difference| -difference), 0.03), Some(StopReason::Decided));
+    }
+
+    #[test]
+    fn a_bound_supports_one_word_at_most() {
+        let told = |value, side| {
+            let bound = BoundedEstimate::Bound(OneSidedBound { value, side, level: 0.95 });
+            compare_bounded(&bound, &bound, 0.1)
+        };
+        assert_eq!(told(4.0, BoundSide::AtLeast), (Comparison::Better, Some(Qualifier::ByAtLeastMei)));
+        assert_eq!(told(-0.05, BoundSide::AtMost), (Comparison::Worse, Some(Qualifier::SizeUncertain)));
+        for open in [told(-0.01, BoundSide::AtLeast), told(0.01, BoundSide::AtMost)] {
+            assert_eq!(open, (Comparison::CannotTell, None), "it may be the same, or anything beyond");
+        }
     }
 
     #[test]

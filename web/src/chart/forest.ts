@@ -1,12 +1,13 @@
 // Where effects stand on a common axis. The axis counts smallest effects that matter, so that metrics of any kind and
 // direction share one band: −1 to +1 does not matter, and to the right is better.
 
-import { type Better, change, type Effect, improvement } from "../record/effect.ts";
+import { type Better, change, type Effect, type EffectBound, improvement } from "../record/effect.ts";
 import { count, trimmed } from "../number.ts";
 import { linearTicks } from "./scale.ts";
 
 export interface Placed {
-  point: number;
+  /** `null`: only one end is known, and the other one lies infinitely far off. */
+  point: number | null;
   low: number;
   high: number;
   narrow: readonly [number, number] | null;
@@ -22,13 +23,23 @@ export interface Margin {
 const marginOf = ({ scale, margin }: Margin) => (scale === "ratio" ? Math.log1p(margin) : margin);
 
 /** An effect in units of its margin, positive where B is better. */
-export function place(effect: Effect, of: Margin): Placed {
+export function place(effect: Effect, of: Margin): Placed & { point: number } {
   const unit = marginOf(of) || 1;
   const at = (value: number) => improvement(value, effect.scale, of.better) / unit;
   const ends = (one: number, other: number): [number, number] => (at(one) <= at(other) ? [at(one), at(other)] : [at(other), at(one)]);
   const [low, high] = ends(effect.low, effect.high);
   return { point: at(effect.point), low, high, narrow: effect.narrow && ends(...effect.narrow) };
 }
+
+/** What an effect is at least or at most, as an effect without a point. */
+export function placeBound({ side, ratio }: EffectBound, of: Margin): Placed {
+  const at = improvement(ratio, "ratio", of.better) / (marginOf(of) || 1);
+  const isToTheRight = (side === "at_least") === (of.better === "higher");
+  return { point: null, low: isToTheRight ? at : -Infinity, high: isToTheRight ? Infinity : at, narrow: null };
+}
+
+/** The place of a point or, where there is none, of the end that is known. */
+const middle = ({ point, low, high }: Placed) => point ?? (Number.isFinite(low) ? low : high);
 
 /** Farther out than this an interval is cut off, and an arrow says so. */
 const REACH_MAX = 25;
@@ -41,7 +52,7 @@ function isUniform(rows: readonly Margin[]): boolean {
 /** The axis of these rows, symmetric, wider than the band; no row of many kinds makes it so long that the others are lost. */
 export function forestDomain(all: readonly Placed[], rows: readonly Margin[]): [number, number] {
   const farthest = (values: number[]) => Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
-  const bound = isUniform(rows) ? Math.max(REACH_MAX, 1.5 * farthest(all.map(({ point }) => point))) : REACH_MAX;
+  const bound = isUniform(rows) ? Math.max(REACH_MAX, 1.5 * farthest(all.map(middle))) : REACH_MAX;
   const reach = Math.min(Math.max(1.7, 1.06 * farthest(all.flatMap(({ low, high }) => [low, high]))), bound);
   return [-reach, reach];
 }

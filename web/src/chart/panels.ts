@@ -9,6 +9,7 @@ import type { Column } from "../record/types.ts";
 import type { Heat } from "../record/heat.ts";
 import type { Strips } from "./heat.ts";
 import type { Hue } from "./palette.ts";
+import { probePanels } from "./probes.ts";
 import { stripPanels } from "./strips.ts";
 
 export interface Line {
@@ -43,6 +44,8 @@ export interface Panel {
   heat?: Heat;
   /** Rows of cells instead of lines. */
   strips?: Strips;
+  /** Seconds of operations that were lost; drawn as ticks at the top. */
+  lost?: number[];
   /** Upper end of the scale where the unit has one. */
   top?: number;
   limit?: Limit;
@@ -67,9 +70,9 @@ function line(position: number, label: string, values: Values): Line {
 
 /** All panels of a record, in the order in which they are read: load, server, processors, network, the rest. */
 export function panelsOf(run: Run): { panels: Panel[]; silent: Panel[] } {
-  const all = [...loadPanels(run), ...serverPanels(run), ...cpuPanels(run), ...networkPanels(run), ...hostPanels(run)];
-  const measured = all.filter((panel) => panel.lines.some((each) => each.values.some((value) => value !== null)));
-  const isSilent = (panel: Panel) => panel.lines.every((each) => each.values.every((value) => value === null || value === 0));
+  const all = [...loadPanels(run), ...probePanels(run), ...serverPanels(run), ...cpuPanels(run), ...networkPanels(run), ...hostPanels(run)];
+  const measured = all.filter((panel) => panel.lost?.length || panel.lines.some((each) => each.values.some((value) => value !== null)));
+  const isSilent = (panel: Panel) => !panel.lost?.length && panel.lines.every((each) => each.values.every((value) => value === null || value === 0));
   return { panels: measured.filter((panel) => !isSilent(panel)), silent: measured.filter(isSilent) };
 }
 
@@ -257,9 +260,12 @@ function greatestScopes(run: Run, name: string, most: number): string[] {
 }
 
 function serverPanels(run: Run): Panel[] {
+  // Where no load was sent, every process that uses CPU is of interest.
+  const { plan } = run.payload;
+  const isWatch = plan !== null && "watch" in plan;
   const commands = new Map<string, string>();
   for (const { event } of run.payload.events) {
-    if (event.kind === "watched" && event.role === "target") commands.set(`process:${event.pid}`, event.command);
+    if (event.kind === "watched" && (event.role === "target" || (isWatch && event.role === "foreign"))) commands.set(`process:${event.pid}`, event.command);
   }
   const scopes = greatestScopes(run, "process.cpu_us", MOST.processes).filter((scope) => commands.has(scope));
   const label = (scope: string) => `${scope.replace("process:", "")} ${commands.get(scope)}`;

@@ -98,7 +98,7 @@ function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Option
     },
     hooks: {
       drawClear: [(chart) => drawBands(chart, input)],
-      draw: [(chart) => drawLimit(chart, input)],
+      draw: [(chart) => drawLimit(chart, input), (chart) => drawLost(chart, input)],
       setCursor: [(chart) => handlers.onCursor(cursorOf(chart))],
       setSelect: [(chart) => select(chart, handlers)],
     },
@@ -238,6 +238,7 @@ function drawBands(chart: uPlot, { run, panel, palette, focus }: TimelineInput):
     if (band.phase === "drain") continue;
     fill(band.begin, band.end, band.phase === "warmup" ? palette.warmup : palette.steady);
   }
+  for (const [begin, end] of run.losses) fill(begin, end, `${palette.series.b}2e`);
   if (focus) fill(focus[0], focus[1], palette.focus);
   ctx.restore();
   if (panel.heat) drawHeat(chart, panel.heat, palette);
@@ -253,6 +254,19 @@ function drawMarks(chart: uPlot, run: Run, palette: Palette): void {
   for (const { at } of marksOf(run)) {
     const x = chart.valToPos(at, "x", true);
     if (x >= bbox.left && x <= bbox.left + bbox.width) ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
+  }
+  ctx.restore();
+}
+
+/** A tick at the top for each lost operation. */
+function drawLost(chart: uPlot, { panel, palette }: TimelineInput): void {
+  const { ctx, bbox } = chart;
+  const [width, height] = [2 * devicePixelRatio, 9 * devicePixelRatio];
+  ctx.save();
+  ctx.fillStyle = palette.series.b;
+  for (const second of panel.lost ?? []) {
+    const x = chart.valToPos(second, "x", true);
+    if (x >= bbox.left && x <= bbox.left + bbox.width) ctx.fillRect(x - width / 2, bbox.top, width, height);
   }
   ctx.restore();
 }

@@ -1,6 +1,6 @@
 // A comparison of runs as the page is given it. The writer is crates/record/src/comparison.rs.
 
-import type { Better, ComparisonVerdict, Effect } from "./effect.ts";
+import type { Better, ComparisonVerdict, Effect, EffectBound } from "./effect.ts";
 import type { Profile } from "./profile.ts";
 import type { Fact, VerdictStatus } from "./types.ts";
 
@@ -20,7 +20,7 @@ export interface ComparedSide {
   runs: ComparedRun[];
 }
 
-export type Severity = "refused" | "allowed" | "warned";
+export type Severity = "refused" | "bounded" | "allowed" | "warned";
 
 export interface GateOutcome {
   id: string;
@@ -42,11 +42,23 @@ export interface SideVerdict {
 
 export interface SideValues {
   median: number | null;
-  runs: { value: number; interval: readonly [number, number] | null }[];
+  /** Whether the true median may be greater. */
+  is_lower_bound: boolean;
+  runs: { value: number; interval: readonly [number, number] | null; is_lower_bound: boolean }[];
   missing: string | null;
 }
 
-export type EffectMethod = "assumed_deviation" | "welch" | "rank_shift" | "blocks";
+export type EffectMethod = "assumed_deviation" | "welch" | "rank_shift" | "blocks" | "block_ranks";
+
+export interface MetricEffect {
+  side: number;
+  effect: Effect | null;
+  /** Instead of an effect: what it is at least or at most. */
+  bound: EffectBound | null;
+  method: EffectMethod | null;
+  p: number | null;
+  verdict: ComparisonVerdict;
+}
 
 export type MetricUnit = "hz" | "ns" | "per_joule";
 
@@ -57,7 +69,9 @@ export interface MetricComparison {
   better: Better;
   margin_ratio: number;
   sides: SideValues[];
-  effects: { side: number; effect: Effect | null; method: EffectMethod | null; p: number | null; verdict: ComparisonVerdict }[];
+  effects: MetricEffect[];
+  /** What runs scatter like, where some lie far off or form two groups. */
+  scatter: string | null;
   letters: string[];
 }
 

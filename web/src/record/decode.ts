@@ -2,6 +2,7 @@
 
 import { type Heat, heatOf } from "./heat.ts";
 import { type Moment, momentsOf } from "./moments.ts";
+import { type ProbeTrack, tracksOf } from "./probes.ts";
 import type { Column, Encoded, MonoNs, PhaseKind, Payload } from "./types.ts";
 
 export type Values = (number | null)[];
@@ -41,6 +42,10 @@ export class Run {
   readonly moments: Moment[];
   /** Latency over time; `null` where the record has none window by window. */
   readonly heat: Heat | null;
+  /** What outsiders saw, target by target. */
+  readonly tracks: ProbeTrack[];
+  /** Seconds in which probes were lost. */
+  readonly losses: [begin: number, end: number][];
   /** Phases of all trials, in order. */
   readonly bands: Band[];
   /** The seconds that the time axis covers. */
@@ -58,9 +63,13 @@ export class Run {
     this.rowEnds = ends.map((end) => this.seconds(end ?? 0));
     this.moments = momentsOf(payload.intervals, (instant) => this.seconds(instant));
     this.heat = payload.heat ? heatOf(payload.heat, (instant) => this.seconds(instant)) : null;
+    this.tracks = tracksOf(payload.probes ?? [], (instant) => this.seconds(instant));
+    const windows = payload.analysis?.probes?.windows ?? [];
+    this.losses = windows.map((window) => [this.seconds(window.begin_mono_ns), this.seconds(window.end_mono_ns)]);
     this.columns = new Map(series.columns.map((column) => [keyOf(column), column]));
     this.bands = bandsOf(this);
-    const instants = [...this.rowSeconds, ...this.moments.map((moment) => moment.end), ...this.bands.map((band) => band.end)];
+    const probed = this.tracks.map((track) => track.seconds.at(-1) ?? 0);
+    const instants = [...this.rowSeconds, ...this.moments.map((moment) => moment.end), ...this.bands.map((band) => band.end), ...probed];
     this.extent = [0, instants.reduce((latest, at) => Math.max(latest, at), 1)];
   }
 

@@ -3,7 +3,7 @@
 // Samples are counted events: of n samples, the standard error is the root of n (Poisson). A difference is told from chance
 // beyond three standard errors of it, since there are hundreds of frames.
 
-import type { FlameNode, Profile } from "./profile.ts";
+import { countedEvent, type FlameNode, type Profile, weightOf } from "./profile.ts";
 
 /** Standard errors from which a difference counts. */
 const ERRORS_MIN = 3;
@@ -12,7 +12,7 @@ export type Direction = "more" | "less" | "same";
 
 /** Whether two profiles can be held against each other: both are of CPU time, and of a load that was counted. */
 export function isComparable(profile: Profile, before: Profile): boolean {
-  return [profile, before].every(({ kind, requests_count }) => kind === "on-cpu" && (requests_count ?? 0) > 0);
+  return [profile, before].every((each) => each.kind === "on-cpu" && countedEvent(each) === null && (each.requests_count ?? 0) > 0);
 }
 
 /** What a frame took more or less per response than before. */
@@ -58,13 +58,13 @@ export function changedFunctions(profile: Profile, before: Profile): Changed[] {
 }
 
 function addFunctions(found: Map<string, Counted>, profile: Profile, add: (entry: Counted, value: number, count: number) => void): void {
-  for (const { process, frames, value_ns, count } of profile.stacks) {
-    const frame = profile.frames[frames.at(-1) ?? -1];
-    const program = profile.processes[process]?.name ?? "";
+  for (const stack of profile.stacks) {
+    const frame = profile.frames[stack.frames.at(-1) ?? -1];
+    const program = profile.processes[stack.process]?.name ?? "";
     if (!frame) continue;
     const key = `${program} ${frame.kind} ${frame.object} ${frame.name}`;
     const entry = found.get(key) ?? { name: frame.name, object: frame.object, program, self: 0, before: 0, count: 0, beforeCount: 0 };
     found.set(key, entry);
-    add(entry, value_ns / Math.max(profile.requests_count ?? 0, 1), count);
+    add(entry, weightOf(stack) / Math.max(profile.requests_count ?? 0, 1), stack.count);
   }
 }

@@ -17,6 +17,14 @@ export interface Effect {
   pairs_count: number;
 }
 
+/** B ÷ A is at least, or at most, this. */
+export interface EffectBound {
+  side: "at_least" | "at_most";
+  ratio: number;
+  confidence_ratio: number;
+  pairs_count: number;
+}
+
 export interface ComparisonVerdict {
   word: Word;
   qualifier: "by_at_least_mei" | "size_uncertain" | "real_but_negligible" | null;
@@ -58,6 +66,24 @@ export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "
   const coarsest = scale === "ratio" ? coarsestOfChange(sized(low)) : Infinity;
   const [size, one, other] = inSteps([sized(point), sized(low), sized(high)], coarsest, signedStep);
   return `${size}${scale === "ratio" ? "%" : " pp"} [${one}, ${other}]`;
+}
+
+/** What an effect is at least or at most, rounded to the side on which it stays true: `at least × 60`, `at most −21%`. */
+export function boundText({ side, ratio }: Pick<EffectBound, "side" | "ratio">): string {
+  const isLeast = (side === "at_least") === ratio >= 1;
+  const size = ratio >= 1 ? ratio : 1 / Math.max(ratio, Number.MIN_VALUE);
+  const quantity = isLeast ? "at least" : "at most";
+  if (size >= FACTOR_MIN) return `${quantity} ${ratio >= 1 ? "×" : "÷"} ${significant(twoDigits(size, !isLeast), 2)}`;
+  const changed = twoDigits(Math.abs(ratio - 1) * 100, !isLeast);
+  return `${quantity} ${ratio >= 1 ? "+" : "−"}${significant(changed, 2)}%`;
+}
+
+/** A positive number with two digits, up or down; what is a whole number of steps but for rounding stays one. */
+function twoDigits(value: number, isUp: boolean): number {
+  if (!(value > 0) || !Number.isFinite(value)) return value;
+  const step = 10 ** (Math.floor(Math.log10(value)) - 1);
+  const steps = value / step;
+  return (isUp ? Math.ceil(steps - 1e-9) : Math.floor(steps + 1e-9)) * step;
 }
 
 /** The largest step in which a change that leaves something is not rounded to one that leaves nothing, in per cent. */

@@ -33,6 +33,14 @@ function textOf(event: Mark): string | null {
       return `${event.log} (${count(event.new_count)}): ${event.example}`;
     case "setting":
       return event.before === event.after ? null : `${event.key} is ${event.after} on ${event.host}`;
+    case "setting_changed":
+      return `${event.key} changed from ${event.before} to ${event.after}`;
+    case "setting_undone":
+      return `${event.key} is ${event.after} again`;
+    case "setting_kept":
+      return `${event.key} stays ${event.after}`;
+    case "setting_left":
+      return `${event.key} was not undone: something else has changed it`;
     case "signal":
       return `signal ${event.name}`;
     default:

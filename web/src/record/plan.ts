@@ -4,7 +4,7 @@ import { count } from "../number.ts";
 import type { LoadPlan, Objective, Plan } from "./types.ts";
 
 export function loadOf(plan: Plan | null): LoadPlan | null {
-  if (plan === null) return null;
+  if (plan === null || "watch" in plan) return null;
   return "run" in plan ? plan.run.load : plan.load;
 }
 
@@ -16,7 +16,7 @@ export function connectionsText(connections: number, load: LoadPlan | null): str
 
 /** The seed that sends the same load again. */
 export function seedOf(plan: Plan | null): number | null {
-  if (plan === null) return null;
+  if (plan === null || "watch" in plan) return null;
   return "run" in plan ? plan.run.seed : plan.load.seed;
 }
 

@@ -3,6 +3,9 @@
 export type FrameKind = "user" | "kernel" | "softirq" | "irq";
 export type ProfileKind = "on-cpu" | "off-cpu";
 
+/** Events by which running code is sampled; all but `cpu-clock` are counted by the CPU. */
+export type SampledEvent = "cpu-clock" | "cycles" | "instructions" | "cache-misses" | "branch-misses";
+
 export interface ProfileFrame {
   name: string;
   object: string;
@@ -15,17 +18,26 @@ export interface ProfileStack {
   /** Indices of frames, the outermost first. */
   frames: number[];
   count: number;
-  value_ns: number;
+  /** Of CPU time and waits. */
+  value_ns?: number;
+  /** Of events that the CPU counts. */
+  events_count?: number;
 }
 
 export interface Profile {
   kind: ProfileKind;
+  /** `null` of waits. */
+  event?: SampledEvent | null;
   host?: string;
   scope_pids: number[];
   begin_mono_ns: number;
   end_mono_ns: number;
   rate_hz: number | null;
   cpus_count: number;
+  /** Why the kernel was not sampled; missing where it was. */
+  kernel_unseen?: { perf_event_paranoid: number | null; processes_cpu_ns: number | null };
+  /** Processes of other users below those that were profiled. */
+  unseen_pids?: number[];
   counts: {
     samples_count: number;
     lost_count: number;
@@ -34,6 +46,8 @@ export interface Profile {
     resolved_frames_count: number;
     user_stacks_count: number;
     cut_stacks_count: number;
+    /** Waits whose stack was not copied, since there were too many; `null` where none is, or where it was not counted. */
+    uncopied_stacks_count?: number | null;
   };
   /** Responses to the load while sampling; `null` without a load. */
   requests_count: number | null;
@@ -58,10 +72,13 @@ export interface ProgramShare {
 }
 
 export interface ProfileSummary {
-  value_ns: number;
-  mean_count: number;
+  value_ns?: number;
+  events_count?: number;
+  /** `null` of events that the CPU counts. */
+  mean_count: number | null;
   resolved_ratio: number | null;
   cut_ratio: number | null;
+  kernel_unseen_ratio?: number;
   kinds: { kind: FrameKind; ratio: number }[];
   programs: ProgramShare[];
 }
@@ -78,14 +95,24 @@ export interface ProfilePayload {
 
 export const PROFILE_SCHEMA = "sysdyno.report-profile/1";
 
+/** What a stack weighs, in the unit of its profile. */
+export function weightOf(stack: ProfileStack): number {
+  return stack.value_ns ?? stack.events_count ?? 0;
+}
+
+/** The event of the CPU that was sampled; `null`: weights are time. */
+export function countedEvent(profile: Profile): SampledEvent | null {
+  return profile.event === undefined || profile.event === "cpu-clock" ? null : profile.event;
+}
+
 /** Programs with their share of a profile, the largest first. */
 export function programsOf(profile: Profile): { name: string; ratio: number }[] {
   const sums = new Map<string, number>();
   let whole = 0;
-  for (const { process, value_ns } of profile.stacks) {
-    const name = profile.processes[process]?.name ?? "";
-    sums.set(name, (sums.get(name) ?? 0) + value_ns);
-    whole += value_ns;
+  for (const stack of profile.stacks) {
+    const name = profile.processes[stack.process]?.name ?? "";
+    sums.set(name, (sums.get(name) ?? 0) + weightOf(stack));
+    whole += weightOf(stack);
   }
   const programs = [...sums].map(([name, value]) => ({ name, ratio: value / Math.max(whole, 1) }));
   return programs.sort((a, b) => b.ratio - a.ratio);
@@ -158,14 +185,15 @@ export function differenceTree(profile: Profile, before: Profile, program: strin
   return root;
 }
 
-/** Adds the stacks of a profile to a tree, their weight times `scale` to the one of the weights of each node. */
-function grow(root: Growing, profile: Profile, program: string | null, weightOf: (node: Growing) => Weight, scale = 1): void {
+/** Adds the stacks of a profile to a tree, their weight times `scale` to one of the weights of each node. */
+function grow(root: Growing, profile: Profile, program: string | null, side: (node: Growing) => Weight, scale = 1): void {
   for (const stack of profile.stacks) {
     const name = profile.processes[stack.process]?.name ?? "";
     if (program !== null && name !== program) continue;
+    const value = weightOf(stack) * scale;
     const add = (node: Growing) => {
-      weightOf(node).value += stack.value_ns * scale;
-      weightOf(node).count += stack.count;
+      side(node).value += value;
+      side(node).count += stack.count;
       return node;
     };
     let node = add(child(add(root), name, () => sprout(root, name, "", null)));
@@ -176,7 +204,7 @@ function grow(root: Growing, profile: Profile, program: string | null, weightOf:
       const key = `${frame.kind} ${frame.object} ${frame.name}`;
       node = add(child(parent, key, () => sprout(parent, frame.name, frame.object, frame.kind)));
     }
-    weightOf(node).self += stack.value_ns * scale;
+    side(node).self += value;
   }
 }
 

@@ -6,7 +6,7 @@ import { momentsOf, type Moment } from "./moments.ts";
 import type { Word } from "./effect.ts";
 import type { MonoNs, PhaseKind, VerdictStatus } from "./types.ts";
 
-export type Kind = "run" | "load" | "demo" | "try";
+export type Kind = "run" | "load" | "demo" | "try" | "probe" | "watch";
 
 export interface RunRow {
   name: string;

@@ -112,7 +112,7 @@ export interface ChangeShown {
 }
 
 export interface Diagnostic {
-  kind: "order" | "drift" | "stalls" | "dropped" | "calibration" | "outliers";
+  kind: "order" | "drift" | "stalls" | "dropped" | "calibration" | "outliers" | "bounds";
   is_warning: boolean;
   sentence: string;
 }

@@ -1,7 +1,9 @@
 // The record as the page is given it. The writer is crates/report/src/html/payload.rs and, below it, crates/record;
 // names and units are theirs: the unit is the last word of a name.
 
+import type { ProbeConclusion, ProbeStrip } from "./probes.ts";
 import type { Profile } from "./profile.ts";
+import type { HostSummary } from "./watched.ts";
 
 /** Nanoseconds of the measuring host's monotonic clock. */
 export type MonoNs = number;
@@ -122,6 +124,8 @@ export interface ProbeSummary {
   unsent_count: number;
   response_time_ns: LatencySummary;
   p90_interval: [number, number] | null;
+  max_ns: number | null;
+  lost_ratio: number | null;
 }
 
 export interface Counts {
@@ -309,10 +313,24 @@ export interface Analysis {
   distribution: { ratio: number; value_ns: number }[];
   checks?: CheckOutcome[];
   probe?: ProbeSummary;
+  probes?: ProbeConclusion;
   operations?: OperationSummary[];
   headroom?: Headroom;
   session?: SessionResult;
   path?: PathTier[];
+  /** Of a host that was watched without a load. */
+  watched?: HostSummary;
+  /** How what the server sent was divided over its links. */
+  links?: LinkSplit[];
+}
+
+export interface LinkSplit {
+  name: string;
+  mode: string;
+  peers_count: number;
+  links: { name: string; sent_bytes: number | null; sent_ratio: number | null; predicted_ratio: number | null }[];
+  is_as_predicted: boolean | null;
+  chance: { peers_count: number; links_count: number; one_link_ratio: number; busiest_mean_ratio: number } | null;
 }
 
 export interface PhasePlan {
@@ -377,13 +395,22 @@ export interface RunPlan {
   seed: number;
 }
 
-export type Plan = { run: RunPlan } | { load: LoadPlan };
+/** What `watch --record` records. */
+export interface WatchPlan {
+  /** Nanoseconds. */
+  interval: number;
+  host: string | null;
+  target: { tcp: string } | { unix: string } | null;
+  count: number | null;
+}
+
+export type Plan = { run: RunPlan } | { load: LoadPlan } | { watch: WatchPlan };
 
 export type Fact = { text: string } | { number: number | null } | { unavailable: string };
 
 export interface Manifest {
   id: string;
-  kind: "run" | "load" | "demo" | "try";
+  kind: "run" | "load" | "demo" | "try" | "watch";
   tool: { version: string; target: string };
   started_unix_ns: string;
   ended_unix_ns: string | null;
@@ -489,10 +516,10 @@ export type Mark =
   | { kind: "phase_end"; trial: number; phase: PhaseKind }
   | { kind: "warning" | "hard_stop" | "note"; text: string }
   | { kind: "signal"; name: string }
-  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" }
+  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" | "foreign" }
   | { kind: "host_lost"; host: string; reason: string }
   | { kind: "log_lines"; log: string; new_count: number; example: string }
-  | ({ kind: "setting" } & SettingHeld)
+  | ({ kind: "setting" | "setting_changed" | "setting_undone" | "setting_kept" | "setting_left" } & SettingHeld)
   | { kind: "service"; trial: number; moment: "begin" | "end"; reading: ServiceReading };
 
 /** A setting of a host, with its value before the run and while it lasted. */
@@ -534,4 +561,6 @@ export interface Payload {
   heat?: HeatTable;
   series: SeriesTable;
   events: { mono_ns: MonoNs; event: Mark }[];
+  /** What outsiders saw over time; missing where there were none. */
+  probes?: ProbeStrip[];
 }

@@ -2,17 +2,19 @@
 // band of what does not matter. To the right is better, whichever way the metric goes.
 
 import type { ComponentChildren } from "preact";
-import { forestDomain, forestTicks, type Margin, type Placed, place } from "../chart/forest.ts";
+import { forestDomain, forestTicks, type Margin, type Placed, place, placeBound } from "../chart/forest.ts";
 import { linear, type Scale } from "../chart/scale.ts";
 import { useWidth } from "../chart/size.ts";
-import { type ComparisonVerdict, type Effect, effectText, type Word, WORDS } from "../record/effect.ts";
+import { boundText, type ComparisonVerdict, type Effect, type EffectBound, effectText, type Word, WORDS } from "../record/effect.ts";
 
 export interface ForestRow extends Margin {
   key: string;
   /** What is compared. */
   label: ComponentChildren;
-  /** `null`: there is no interval, and `without` says why. */
+  /** `null`: there is no interval; `bound` is its only end, or `without` says why there is none. */
   effect: Effect | null;
+  /** What the effect is at least or at most, where no more is known. */
+  bound?: EffectBound | null;
   /** The word on B; `null`: there is none. */
   word: Word | null;
   /** More about the row, below its label. */
@@ -28,7 +30,7 @@ const AXIS_HEIGHT = 34;
 
 export function Forest({ rows, label }: { rows: readonly ForestRow[]; label: string }) {
   const [element, width] = useWidth<HTMLDivElement>();
-  const placed = rows.map((row) => row.effect && place(row.effect, row));
+  const placed = rows.map((row) => (row.effect ? place(row.effect, row) : row.bound ? placeBound(row.bound, row) : null));
   const domain = forestDomain(
     placed.filter((each) => each !== null),
     rows,
@@ -51,7 +53,7 @@ export function Forest({ rows, label }: { rows: readonly ForestRow[]; label: str
                 <span aria-hidden="true">{row.mark.shape}</span> {row.mark.word}
               </span>
             )}{" "}
-            <span class="forest-number">{row.effect ? effectText(row.effect) : (row.without ?? "no interval")}</span>
+            <span class="forest-number">{textOf(row)}</span>
           </p>
         </div>
       ))}
@@ -61,6 +63,11 @@ export function Forest({ rows, label }: { rows: readonly ForestRow[]; label: str
       </div>
     </figure>
   );
+}
+
+function textOf({ effect, bound, without }: ForestRow): string {
+  if (effect) return effectText(effect);
+  return bound ? boundText(bound) : (without ?? "no interval");
 }
 
 /** A verdict's word with its shape. */
@@ -104,11 +111,20 @@ function Strip({ x, width, placed, word }: { x: Scale; width: number; placed: Pl
           )}
           {placed.low < least && <Arrow at={x(least)} step={-6} />}
           {placed.high > most && <Arrow at={x(most)} step={6} />}
-          <circle class="forest-point" cx={held(placed.point)} cy={ROW.middle} r={ROW.dot} />
+          {placed.point === null ? (
+            <Stop at={held(Number.isFinite(placed.low) ? placed.low : placed.high)} />
+          ) : (
+            <circle class="forest-point" cx={held(placed.point)} cy={ROW.middle} r={ROW.dot} />
+          )}
         </>
       )}
     </svg>
   );
+}
+
+/** The only end of an interval that is known. */
+function Stop({ at }: { at: number }) {
+  return <line class="forest-wide" x1={at} x2={at} y1={ROW.middle - ROW.narrow} y2={ROW.middle + ROW.narrow} />;
 }
 
 /** The interval goes on beyond the axis. */

@@ -24,7 +24,8 @@ export function Latency({ run }: { run: Run }) {
     ["failure", "from the intended send to the failure", analysis.failure_time_ns],
   ];
   const seen = rows.filter(([, , summary]) => summary.count > 0);
-  const shown = [...seen.map(([, , summary]) => summary), ...(analysis.probe ? [analysis.probe.response_time_ns] : [])];
+  const probes = probesOf(run);
+  const shown = [...seen.map(([, , summary]) => summary), ...probes.map(({ summary }) => summary.response_time_ns)];
   const censored = shown.some((summary) => summary.censored_count > 0);
   const isOpen = analysis.response_time_ns.count > 0;
   return (
@@ -50,7 +51,9 @@ export function Latency({ run }: { run: Run }) {
             <td class="number">{count(summary.count)}</td>
           </tr>
         ))}
-        {analysis.probe && <ProbeRow probe={analysis.probe} />}
+        {probes.map(({ name, summary }) => (
+          <ProbeRow key={name} name={name} probe={summary} />
+        ))}
       </Table>
       <p class="quiet measure">
         Small print below a percentile: 95% interval, widened by how much samples depend on each other in time; without it,
@@ -62,15 +65,21 @@ export function Latency({ run }: { run: Run }) {
   );
 }
 
+/** The outsiders of the shown trial with what they are called; of an older record, the only one. */
+function probesOf({ payload: { analysis } }: Run): { name: string; summary: ProbeSummary }[] {
+  if (analysis.probes) return analysis.probes.targets.map((summary) => ({ name: summary.name, summary }));
+  return analysis.probe ? [{ name: analysis.probe.kind, summary: analysis.probe }] : [];
+}
+
 /** What an outsider waited, and how often in vain. */
-function ProbeRow({ probe }: { probe: ProbeSummary }) {
+function ProbeRow({ name, probe }: { name: string; probe: ProbeSummary }) {
   const summary = probe.response_time_ns;
   const lost = probe.timed_out_count + probe.failed_count + probe.unsent_count;
   const all = probe.sent_count + probe.unsent_count;
   return (
     <tr>
       <th scope="row">
-        probe ({probe.kind}){" "}
+        probe ({name}){" "}
         <span class="quiet">
           outside the load, every {chosenDuration(probe.interval_ns)}; lost {count(lost)} of {count(all)}
         </span>
@@ -125,7 +134,8 @@ interface CellProps {
   interval?: [number, number] | null | undefined;
 }
 
-function Cell({ summary, value, interval = null }: CellProps) {
+/** A percentile with its interval. */
+export function Cell({ summary, value, interval = null }: CellProps) {
   if (value === null) return <td class="number">–</td>;
   const isBound = summary.censored_min_ns !== null && value >= summary.censored_min_ns;
   return (

@@ -3,6 +3,7 @@
 import type { Run } from "../record/decode.ts";
 import { factsNote, filesNote, findingsNote, latencyNote, planNote, plural, requestsNote, verdictNote } from "../record/notes.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
+import type { ProbeConclusion } from "../record/probes.ts";
 import { servicesOf } from "../record/services.ts";
 import { settingsOf } from "../record/settings.ts";
 import type { Payload } from "../record/types.ts";
@@ -12,11 +13,13 @@ import { Findings } from "./Findings.tsx";
 import { folded, RunFrame, type Part } from "./Frame.tsx";
 import { Hosts } from "./Hosts.tsx";
 import { Latency } from "./Latency.tsx";
+import { Links } from "./Links.tsx";
 import { Machine } from "./Machine.tsx";
 import { Operations } from "./Operations.tsx";
 import { Path } from "./Path.tsx";
 import { PlanView } from "./Plan.tsx";
 import { Again, Files } from "./Provenance.tsx";
+import { LossWindows, ProbedTargets } from "./Probes.tsx";
 import { Profiled } from "./profile/Profiled.tsx";
 import { Requests } from "./Requests.tsx";
 import { Services } from "./Services.tsx";
@@ -28,7 +31,7 @@ import { Verdict } from "./Verdict.tsx";
 function partsOf(run: Run): Part[] {
   const { analysis, events, facts, generators, manifest, plan, profile, series, damage } = run.payload;
   const path = analysis.path ?? [];
-  const { session, operations = [], curve, findings } = analysis;
+  const { session, operations = [], links = [], curve, findings } = analysis;
   const [settings, services] = [settingsOf(events), servicesOf(events, analysis.shown_trial)];
   const hasReasons = analysis.verdict.reasons.length > 0 || damage.length > 0;
   const counters = series.columns.filter((column) => !column.unavailable).length;
@@ -37,6 +40,8 @@ function partsOf(run: Run): Part[] {
     (path.length > 1 || path[0]?.requests !== undefined) && folded("path", "Request path", plural(path.length, "tier"), <Path path={path} />),
     curve.length > 1 && folded("capacity", "Rate and latency against load", plural(curve.length, "trial"), <Capacity run={run} />, true),
     folded("latency", "Latency", latencyNote(run), <Latency run={run} />, true),
+    isWorthTelling(analysis.probes) && folded("probes", "Probes", analysis.probes.headline, <Outsiders run={run} probes={analysis.probes} />, true),
+    links.length > 0 && folded("links", "Links", plural(links.reduce((sum, split) => sum + split.links.length, 0), "link"), <Links splits={links} />),
     session !== undefined && folded("session", "Users", plural(session.users, "user"), <Session run={run} />),
     operations.length > 0 && folded("operations", "Operations", plural(operations.length, "operation"), <Operations run={run} />),
     generators !== undefined && folded("hosts", "Hosts that sent the load", plural(generators.length, "host"), <Hosts shares={generators} />),
@@ -52,6 +57,21 @@ function partsOf(run: Run): Part[] {
     folded("files", "Files", filesNote(manifest), <Files {...run.payload} />),
   ];
   return parts.filter((part) => part !== false);
+}
+
+/** Whether probes say more than the one row in the table of latencies. */
+function isWorthTelling(probes: ProbeConclusion | undefined): probes is ProbeConclusion {
+  return probes !== undefined && (probes.targets.length > 1 || probes.windows_count > 0);
+}
+
+function Outsiders({ run, probes }: { run: Run; probes: ProbeConclusion }) {
+  return (
+    <>
+      <ProbedTargets probes={probes} />
+      <h3>Loss windows</h3>
+      <LossWindows run={run} probes={probes} />
+    </>
+  );
 }
 
 export function Report({ run }: { run: Run }) {

@@ -75,7 +75,7 @@ const HINT = "Drag over a plot to look closer; arrow keys move the cursor of the
 function describe(run: Run, second: number): string {
   const band = run.bandAt(second);
   const at = `${second.toFixed(1)} s · ${run.wallClock(second).toISOString().slice(11, 21)} UTC`;
-  if (!band) return `${at} · between trials`;
+  if (!band) return run.bands.length === 0 ? at : `${at} · between trials`;
   const offered = band.rate_hz === null ? "closed loop" : `offered ${rate(band.rate_hz)}`;
   return `${at} · trial ${band.trial}, ${band.phase === "warmup" ? "warm-up" : band.phase} · ${offered}`;
 }

@@ -26,7 +26,7 @@ export function TrialStrip({ run, window, focus, left, width }: StripProps) {
   return (
     <>
       <svg class="trial-strip" width={left + width} height={HEIGHT} viewBox={`0 0 ${left + width} ${HEIGHT}`} aria-hidden="true">
-        {left > 0 && (
+        {left > 0 && run.bands.length > 0 && (
           <text class="strip-label" x={0} y={17}>
             Trial, offered rate
           </text>

@@ -16,7 +16,7 @@ import { canBeRead } from "./everywhere.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const VARIANTS = ["two", "refused", "many", "experiment", "trend", "hostile"] as const;
+const VARIANTS = ["two", "bounded", "refused", "many", "experiment", "trend", "hostile"] as const;
 type Variant = (typeof VARIANTS)[number];
 
 let browser: Browser;
@@ -88,6 +88,20 @@ describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium"
     const zero = Number(await page.locator(".forest-row").first().locator(".axis-line").getAttribute("x1"));
     const [goodput, p50, cpu] = [await at(0), await at(3), await at(4)];
     assert.ok(goodput < zero && p50 < zero && cpu > zero, `${goodput} ${p50} ${cpu} around ${zero}`);
+    await page.context().close();
+  });
+
+  test("draws what is only known at one end as an arrow from there", async () => {
+    const { page } = await open("bounded");
+    const text = (await page.locator("main").innerText()).replaceAll("\u00a0", " ");
+    for (const part of ["5.0% of the requests of B timed out", "at least × 60", "at most −21%", "≥ 877 ms", "requests timed out: only latencies are known"]) {
+      assert.ok(text.includes(part), `${part} is not in ${text}`);
+    }
+    const worst = page.locator(".forest-row", { hasText: "p99 latency" });
+    assert.equal(await worst.locator(".forest-point").count(), 0);
+    assert.equal(await worst.locator(".forest-arrow").count(), 1);
+    const [bar, zero] = [worst.locator(".forest-wide").first(), worst.locator(".axis-line")];
+    assert.ok(Number(await bar.getAttribute("x2")) < Number(await zero.getAttribute("x1")), "worse is to the left");
     await page.context().close();
   });
 

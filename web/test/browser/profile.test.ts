@@ -16,7 +16,7 @@ import { canBeRead } from "./everywhere.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const VARIANTS = ["ordinary", "waits", "hostile"] as const;
+const VARIANTS = ["ordinary", "waits", "counted", "hostile"] as const;
 type Variant = (typeof VARIANTS)[number] | "searched";
 
 let browser: Browser;
@@ -113,6 +113,16 @@ describe("profile", { skip: skipWithout(hasChromium, "profile", "chromium") }, (
     await page.keyboard.type("TCP_send");
     await page.waitForSelector(".flame-box.found");
     assert.match(await page.locator(".flame-found").innerText(), /^51\.5% of the stacks contain “TCP_send”$/);
+    await page.context().close();
+  });
+
+  test("counts events where the CPU was sampled by them, and says what this user could not see", async () => {
+    const { page } = await open("counted");
+    assert.equal(await page.locator("#headline").innerText(), "12.2 M cache misses in user code: 990 samples in 10.0 s");
+    const answer = await page.locator("#result").innerText();
+    assert.match(answer, /The kernel’s part is not seen: .* kernel\.perf_event_paranoid is 2/);
+    await page.locator(".flame-box", { hasText: "php-fpm" }).first().focus();
+    assert.match(await page.locator(".flame-details").innerText(), /total 32\.3% \(3\.95 M cache misses\)/);
     await page.context().close();
   });
 

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "streams", "cache", "lab", "hostile"] as const;
+export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "streams", "cache", "lab", "probed", "hostile"] as const;
+export const PROBES = ["probe-ordinary", "probe-hostile"] as const;
 export const TRYOUTS = [
   "try-better",
   "try-worse",
@@ -18,7 +19,7 @@ export const TRYOUTS = [
   "try-full",
   "try-hostile",
 ] as const;
-export type Variant = (typeof RUNS)[number] | (typeof TRYOUTS)[number];
+export type Variant = (typeof RUNS)[number] | (typeof PROBES)[number] | (typeof TRYOUTS)[number];
 
 export interface Samples {
   url(variant: Variant): string;

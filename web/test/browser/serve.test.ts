@@ -69,7 +69,8 @@ async function enter(options: BrowserContextOptions = {}): Promise<{ context: Br
 
 describe("serve", { skip: skipWithout(hasChromium, "serve", "chromium") }, () => {
   before(async () => {
-    execFileSync("cargo", ["build", "--quiet", "--package", "sysdyno"], { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
+    // What the tests of the program run: alone it would be built again, with what it needs without tests.
+    execFileSync("cargo", ["test", "--quiet", "--workspace", "--no-run", "--test", "cli"], { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
     folder = mkdtempSync(join(tmpdir(), "sysdyno-serve-"));
     runs = join(folder, "runs");
     target = await start(["target", "--delays-us", "1000"]);

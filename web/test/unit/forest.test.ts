@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { forestDomain, forestTicks, place } from "../../src/chart/forest.ts";
-import { type Effect, effectText } from "../../src/record/effect.ts";
+import { forestDomain, forestTicks, place, placeBound } from "../../src/chart/forest.ts";
+import { boundText, type Effect, effectText } from "../../src/record/effect.ts";
 
 const effect = (scale: Effect["scale"], low: number, point: number, high: number): Effect => ({
   scale,
@@ -17,6 +17,26 @@ test("an effect is written in the metric's own direction", () => {
   assert.equal(effectText(effect("ratio", 0.97, 0.976, 0.982)), "−2.4% [−3.0, −1.8]");
   assert.equal(effectText(effect("ratio", 0.99, 1, 1.02)), "0.0% [−1.0, +2.0]");
   assert.equal(effectText(effect("difference", -0.0005, 0.001, 0.002)), "+0.10 pp [−0.05, +0.20]");
+});
+
+test("a bound is rounded to the side on which it stays true", () => {
+  assert.equal(boundText({ side: "at_least", ratio: 60.9 }), "at least × 60");
+  assert.equal(boundText({ side: "at_least", ratio: 1.129 }), "at least +12%");
+  assert.equal(boundText({ side: "at_least", ratio: 0.795 }), "at most −21%");
+  assert.equal(boundText({ side: "at_most", ratio: 1 / 60.9 }), "at least ÷ 60");
+  assert.equal(boundText({ side: "at_most", ratio: 1.2 }), "at most +20%");
+});
+
+test("a bound reaches from its end as far as it may, to the worse side or the better one", () => {
+  const bound = { side: "at_least", ratio: 1.1, confidence_ratio: 0.95, pairs_count: 3 } as const;
+  const latency = placeBound(bound, { scale: "ratio", better: "lower", margin: 0.1 });
+  assert.deepEqual([latency.point, latency.low, Math.round(latency.high * 1e9)], [null, -Infinity, -1e9]);
+  const capacity = placeBound(bound, { scale: "ratio", better: "higher", margin: 0.1 });
+  assert.deepEqual([capacity.point, Math.round(capacity.low * 1e9), capacity.high], [null, 1e9, Infinity]);
+  const rows = [{ scale: "ratio", better: "lower", margin: 0.1 }] as const;
+  const far = placeBound({ ...bound, ratio: 600 }, rows[0]);
+  const [least] = forestDomain([far], rows);
+  assert.ok(least < far.high, "the known end is on the axis");
 });
 
 test("to the right is better whichever way the metric goes", () => {

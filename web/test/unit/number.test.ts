@@ -11,6 +11,7 @@ const VECTORS = JSON.parse(readFileSync("../crates/report/tests/golden/numbers.j
 
 const WRITERS: Record<string, (...input: number[]) => string> = {
   count: number.count,
+  scaled: number.scaled,
   duration: number.duration,
   rate: number.rate,
   percent: number.percent,

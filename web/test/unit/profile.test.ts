@@ -118,4 +118,5 @@ test("profiles are held against each other only where responses were counted and
   assert.equal(isComparable(loaded([1], 0), loaded([1], 1)), false);
   assert.equal(isComparable(profile, loaded([1], 1)), false);
   assert.equal(isComparable({ ...loaded([1], 1), kind: "off-cpu" }, loaded([1], 1)), false);
+  assert.equal(isComparable({ ...loaded([1], 1), event: "cycles" }, loaded([1], 1)), false);
 });

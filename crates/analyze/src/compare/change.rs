@@ -1,8 +1,9 @@
 //! A ratio with its interval in words: `12 % lower (95 % interval −15 to −9.5 %)`, and where it is that large `÷ 193 (95 %
 //! interval 169 to 220)`.
 
-use crate::format::{factor, percent};
-use sysdyno_record::effect::{Better, Effect};
+use crate::format::{factor, percent, whole};
+use sysdyno_record::comparison::EffectBound;
+use sysdyno_record::effect::{Better, BoundSide, Effect, FACTOR_MIN};
 
 /// A ratio with its interval, as a change in words or as a factor.
 pub(super) fn change(effect: &Effect, better: Better) -> String {
@@ -14,6 +15,39 @@ pub(super) fn change(effect: &Effect, better: Better) -> String {
         }
     };
     format!("{point} ({} interval {low} to {high})", level(effect.confidence_ratio))
+}
+
+/// What a ratio is at least or at most, in words: `at least × 60 (95% confidence)`, `at most 20% less (95% confidence)`. Rounded to
+/// the side on which it stays true.
+pub(super) fn bound(bound: &EffectBound, better: Better) -> String {
+    let EffectBound { side, ratio, .. } = *bound;
+    let is_least = (side == BoundSide::AtLeast) == (ratio >= 1.0);
+    let (quantity, round) = if is_least { ("at least", false) } else { ("at most", true) };
+    let size = if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(f64::MIN_POSITIVE) };
+    let change = match size {
+        size if size >= FACTOR_MIN => {
+            let sign = if ratio >= 1.0 { '×' } else { '÷' };
+            format!("{sign} {}", whole(rounded(size, round)))
+        }
+        _ => format!(
+            "{} {}",
+            percent(rounded((ratio - 1.0).abs() * 100.0, round) / 100.0),
+            word(ratio, better)
+        ),
+    };
+    format!("{quantity} {change} ({} confidence)", level(bound.confidence_ratio))
+}
+
+/// A positive number with two digits, up or down.
+fn rounded(value: f64, is_up: bool) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let step = 10f64.powf(value.log10().floor() - 1.0);
+    let steps = value / step;
+    // What is a whole number of steps but for rounding stays one.
+    let steps = if is_up { (steps - 1e-9).ceil() } else { (steps + 1e-9).floor() };
+    steps * step
 }
 
 /// The confidence of an interval: `95%`, or of a metric that shares its error rate with others `98.75%`.
@@ -72,5 +106,21 @@ mod tests {
         check([0.01, 0.05, 0.1], Better::Lower, "÷ 20 (95% interval 10 to 100)");
         assert_eq!([0.95, 0.9875, 0.9].map(level), ["95%", "98.75%", "90%"]);
         check([0.0, 0.0, 0.1], Better::Higher, "100% lower (95% interval −100 to −90%)");
+    }
+
+    #[test]
+    fn a_bound_is_rounded_to_where_it_stays_true() {
+        let check = |side, ratio: f64, better, text: &str| {
+            let found = EffectBound { side, ratio, confidence_ratio: 0.95, pairs_count: 3 };
+            assert_eq!(bound(&found, better), format!("{text} (95% confidence)"));
+        };
+        check(BoundSide::AtLeast, 60.9, Better::Lower, "at least × 60");
+        check(BoundSide::AtLeast, 1.0, Better::Lower, "at least 0% more");
+        check(BoundSide::AtLeast, 1.129, Better::Lower, "at least 12% more");
+        check(BoundSide::AtLeast, 0.795, Better::Lower, "at most 21% less");
+        check(BoundSide::AtLeast, 0.031, Better::Lower, "at most ÷ 33");
+        check(BoundSide::AtMost, 1.0 / 60.9, Better::Lower, "at least ÷ 60");
+        check(BoundSide::AtMost, 0.871, Better::Lower, "at least 12% less");
+        check(BoundSide::AtMost, 1.201, Better::Higher, "at most 21% higher");
     }
 }

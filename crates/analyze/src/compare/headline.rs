@@ -1,7 +1,7 @@
 //! The result of a comparison, in sentences.
 
 use super::Side;
-use super::change::change;
+use super::change::{bound, change};
 use crate::format::list;
 use sysdyno_record::comparison::{
     ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison, Severity, SideVerdict,
@@ -48,7 +48,8 @@ pub(super) fn side_verdict(
         })
         .collect();
     // The first metric that could be compared decides.
-    let decisive = effects.iter().find(|(_, effect)| effect.effect.is_some()).or(effects.first());
+    let is_known = |effect: &MetricEffect| effect.effect.is_some() || effect.bound.is_some();
+    let decisive = effects.iter().find(|(_, effect)| is_known(effect)).or(effects.first());
     let Some((Named { metric, name: decisive }, effect)) = decisive else {
         let sentence = "the runs have no metric in common".to_owned();
         return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
@@ -97,11 +98,14 @@ fn without(side: usize, verdict: ComparisonVerdict, sentence: String) -> SideVer
 /// `capacity of B differs: 12 % lower (95 % interval 9.1–15 %)`.
 fn effect_sentence(metric: &MetricComparison, effect: &MetricEffect, letter: &str) -> String {
     let title = metric.title;
-    let Some(numbers) = &effect.effect else {
-        let reason = effect.verdict.capped_by.first().map_or("nothing to compare", String::as_str);
-        return format!("{title} of {letter}: can't tell ({reason})");
+    let shown = match (&effect.effect, &effect.bound) {
+        (Some(numbers), _) => change(numbers, metric.better),
+        (None, Some(known)) => bound(known, metric.better),
+        (None, None) => {
+            let reason = effect.verdict.capped_by.first().map_or("nothing to compare", String::as_str);
+            return format!("{title} of {letter}: can't tell ({reason})");
+        }
     };
-    let shown = change(numbers, metric.better);
     match effect.verdict.word {
         Comparison::Better => format!("{title} of {letter} is better: {shown}"),
         Comparison::Worse => format!("{title} of {letter} is worse: {shown}"),

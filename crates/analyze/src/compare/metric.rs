@@ -31,6 +31,8 @@ pub struct ComparedMetric {
     applies: fn(&RunProfile) -> bool,
     /// Whether it is known for each operation.
     is_by_operation: bool,
+    /// Whether its value among requests that timed out is a lower bound of it; otherwise it is then not known.
+    is_waiting: bool,
     of: fn(&Subject) -> Result<RunValue, String>,
 }
 
@@ -69,6 +71,7 @@ const fn latency(
         deviation,
         applies: |run| !run.is_search(),
         is_by_operation: true,
+        is_waiting: true,
         of,
     }
 }
@@ -85,6 +88,7 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
         deviation: RUN_DEVIATION,
         applies: RunProfile::is_search,
         is_by_operation: false,
+        is_waiting: false,
         of: |subject| capacity(subject.run),
     },
     ComparedMetric {
@@ -98,6 +102,7 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
         deviation: RUN_DEVIATION,
         applies: |run| !run.is_search() && !run.is_open(),
         is_by_operation: true,
+        is_waiting: false,
         of: |subject| match subject.operation {
             None => positive(subject.run.analysis.rates.goodput_hz, None),
             Some(operation) => positive(operation.goodput_hz, None),
@@ -123,6 +128,7 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
         deviation: RUN_DEVIATION,
         applies: |run| !run.is_search(),
         is_by_operation: false,
+        is_waiting: false,
         of: |subject| match subject.run.around.server_cpu_ns {
             Some(cpu_ns) => positive(cpu_ns, None),
             None => Err("the server's processes were not visible".to_owned()),
@@ -204,6 +210,7 @@ const fn of_work(
         deviation: RUN_DEVIATION,
         applies: |_| false,
         is_by_operation: true,
+        is_waiting: false,
         of: |_| Err("runs under load do not have it".to_owned()),
     }
 }
@@ -266,13 +273,24 @@ impl ComparedMetric {
         blocks: &[u32],
         operation: Option<&str>,
     ) -> MeasuredSide {
-        let value = |run| Subject::of(run, operation).and_then(|subject| (self.of)(&subject));
+        let value = |run| self.in_run(&Subject::of(run, operation)?);
         MeasuredSide::new(runs.iter().map(value), blocks)
     }
 
-    /// Its value in one run; `None`: it has none.
+    /// Its value in one run; `None`: it has none, or only a bound.
     pub(super) fn value(&self, run: &RunProfile) -> Option<f64> {
-        (self.of)(&Subject { run, operation: None }).ok().map(|value| value.value)
+        let value = self.in_run(&Subject { run, operation: None }).ok()?;
+        (!value.is_lower_bound).then_some(value.value)
+    }
+
+    /// Its value, as far as requests that timed out leave one.
+    fn in_run(&self, subject: &Subject) -> Result<RunValue, String> {
+        let value = (self.of)(subject)?;
+        match subject.run.has_timeouts() {
+            false => Ok(value),
+            true if self.is_waiting => Ok(at_least(value)),
+            true => Err("requests timed out: only latencies are known, as lower bounds".to_owned()),
+        }
     }
 }
 
@@ -295,6 +313,11 @@ impl MeasuredSide {
         measured
     }
 
+    /// Whether one of its values is a lower bound.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.runs.iter().any(|run| run.is_lower_bound)
+    }
+
     /// Logarithms of the values; all of them are positive.
     pub(super) fn logs(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.value.ln()).collect()
@@ -302,7 +325,11 @@ impl MeasuredSide {
 
     pub(super) fn shown(self) -> SideValues {
         let values: Vec<f64> = self.runs.iter().map(|run| run.value).collect();
-        SideValues { median: median(&values), runs: self.runs, missing: self.missing }
+        // With all bounds as far off as they may be: the same median is no bound.
+        let open = |run: &RunValue| if run.is_lower_bound { f64::MAX.sqrt() } else { run.value };
+        let most: Vec<f64> = self.runs.iter().map(open).collect();
+        let is_lower_bound = self.is_bounded() && middle(&most) != middle(&values);
+        SideValues { median: median(&values), is_lower_bound, runs: self.runs, missing: self.missing }
     }
 }
 
@@ -323,11 +350,25 @@ pub(super) fn applying(
     wanted.iter().filter_map(named).filter(has).collect()
 }
 
+/// The median of values of any size; `None`: there is none.
+fn middle(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let upper = values.get(values.len() / 2)?;
+    let lower = values.get((values.len() - 1) / 2)?;
+    Some(lower / 2.0 + upper / 2.0)
+}
+
+/// The value as a lower bound, whose interval has no upper end.
+fn at_least(value: RunValue) -> RunValue {
+    RunValue { interval: None, is_lower_bound: true, ..value }
+}
+
 fn positive(value: f64, interval: Option<[f64; 2]>) -> Result<RunValue, String> {
     if value > 0.0 && value.is_finite() {
         let is_usable =
             |ends: &[f64; 2]| ends[0] > 0.0 && ends[0] <= value && value <= ends[1] && ends[1].is_finite();
-        Ok(RunValue { value, interval: interval.filter(is_usable) })
+        Ok(RunValue { value, interval: interval.filter(is_usable), is_lower_bound: false })
     } else {
         Err("the record has no value".to_owned())
     }
@@ -337,7 +378,7 @@ fn capacity(run: &RunProfile) -> Result<RunValue, String> {
     let capacity = run.analysis.capacity.as_ref().ok_or("no capacity search was run")?;
     let rate_hz = capacity.rate_hz.ok_or("no rate met the objective, or the run is not valid")?;
     if capacity.is_lower_bound {
-        return Err("only a lower bound is known".to_owned());
+        return positive(rate_hz, None).map(at_least);
     }
     // The ends of an enclosure hold the capacity, wherever between them it is: that says no less than an interval does.
     let ends = capacity.low_hz.zip(capacity.high_hz).map(|(low, high)| [low, high]);
@@ -355,8 +396,9 @@ fn percentile(subject: &Subject, at: f64, of: Statistic) -> Result<RunValue, Str
     }
     let (value, interval) = of(summary);
     let value_ns = value.ok_or("the record has no value")? as f64;
+    // It lies among requests that timed out, were never sent, or were still open at the end.
     if summary.censored_min_ns.is_some_and(|bound_ns| value_ns >= bound_ns as f64) {
-        return Err("only a lower bound is known: too many requests timed out".to_owned());
+        return positive(value_ns, None).map(at_least);
     }
     positive(value_ns, interval.map(|ends| ends.map(|ns| ns as f64)))
 }

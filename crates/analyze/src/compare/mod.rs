@@ -278,6 +278,7 @@ fn compared(
         better: metric.better,
         margin_ratio,
         letters: letters::letters(&measured, refused, metric, blocks.as_ref()),
+        scatter: blocks.as_ref().and_then(Blocks::scatter),
         sides: measured.into_iter().map(MeasuredSide::shown).collect(),
         effects,
     }

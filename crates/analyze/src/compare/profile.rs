@@ -60,6 +60,8 @@ pub(super) struct Work {
     pub(super) response_bytes: Option<f64>,
     /// Share of requests that failed or timed out.
     pub(super) error_ratio: f64,
+    /// Share of requests that failed otherwise than by their timeout.
+    pub(super) failed_ratio: f64,
     /// Completed ÷ scheduled requests of an open load; `None`: closed, or nothing was scheduled.
     pub(super) achieved_ratio: Option<f64>,
 }
@@ -84,7 +86,7 @@ pub(super) struct Surroundings {
 impl RunProfile {
     /// The profile of a run.
     ///
-    /// `None`: its plan is missing, it is an experiment or work, or no trial of it has ended.
+    /// `None`: its plan is missing, it is an experiment, work, or a probe, or no trial of it has ended.
     pub fn new(
         manifest: &Manifest,
         is_incomplete: bool,
@@ -94,7 +96,7 @@ impl RunProfile {
         let search = match run.plan? {
             Plan::Run(plan) => Some(plan.clone()),
             Plan::Load(_) => None,
-            Plan::Try(_) | Plan::Work(_) => return None,
+            Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => return None,
         };
         let sorted = Sorted::new(run);
         let examined = Examined::new(run, &sorted);
@@ -181,6 +183,7 @@ fn work(views: &[TrialView], shown: &TrialView) -> Work {
         statuses: measured.statuses.clone(),
         response_bytes: ratio(measured.received_bytes as f64, responses as f64),
         error_ratio: error_ratio(shown.counts()),
+        failed_ratio: ratio(shown.counts().failed as f64, shown.counts().sent as f64).unwrap_or(0.0),
         achieved_ratio: shown.is_open().then(|| shown.achieved_ratio()).flatten(),
     }
 }

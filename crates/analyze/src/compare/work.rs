@@ -177,12 +177,14 @@ fn measure(side: &Side<WorkProfile>, name: Option<&str>, one: WorkMetric) -> Mea
 
 fn value(spread: &Spread) -> RunValue {
     let is_usable = |ends: &[f64; 2]| ends[0] > 0.0 && ends[0] <= spread.median && spread.median <= ends[1];
-    RunValue { value: spread.median, interval: spread.median_interval.filter(is_usable) }
+    let interval = spread.median_interval.filter(is_usable);
+    RunValue { value: spread.median, interval, is_lower_bound: false }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use sysdyno_record::command::CommandSpec;
     use sysdyno_record::plan::PhaseEnd;
     use sysdyno_record::series::Series;
@@ -204,9 +206,9 @@ mod tests {
         let command = CommandWork { then: vec![named("read")], ..named("write") };
         let (end, timeout) = (PhaseEnd::Requests(1), SpanNs::from_secs(60));
         let (kind, cache) = (WorkKind::Command(Box::new(command)), CacheChoice::AsIs);
-        let plan = WorkPlan { kind, workers: 1, end, timeout, cache, counter: None };
+        let plan = WorkPlan { kind, workers: 1, end, timeout, cache, remounts: false, counter: None };
         let line = |name: &str, ms: u64| {
-            WorkLine::Command(CommandRun {
+            WorkLine::Command(Box::new(CommandRun {
                 number: 1,
                 worker: 0,
                 name: Some(name.into()),
@@ -216,7 +218,8 @@ mod tests {
                 ending: ending.clone(),
                 usage: None,
                 served: None,
-            })
+                waits: BTreeMap::new(),
+            }))
         };
         let lines = [line("write", ms[0]), line("read", ms[1])];
         WorkProfile {

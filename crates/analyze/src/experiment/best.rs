@@ -36,8 +36,9 @@ fn headline_of(sides: &[ComparedSide], metric: &MetricComparison) -> Option<Stri
         0 => String::new(),
         count => format!("; {count} of {} were not comparable", sides.len()),
     };
+    let at_least = if metric.sides[side].is_lower_bound { "at least " } else { "" };
     let value = match metric.unit {
-        "hz" => format!("{} req/s", format::rate(median)),
+        "hz" => format!("{at_least}{} req/s", format::rate(median)),
         _ => format::duration(median),
     };
     let direction = if metric.better == Better::Higher { "highest" } else { "lowest" };
@@ -48,7 +49,13 @@ fn headline_of(sides: &[ComparedSide], metric: &MetricComparison) -> Option<Stri
 /// The best of these sides with its median.
 fn best(metric: &MetricComparison, compared: &[usize]) -> Option<(usize, f64)> {
     let sign = if metric.better == Better::Higher { 1.0 } else { -1.0 };
-    let medians = compared.iter().filter_map(|side| Some((*side, metric.sides.get(*side)?.median?)));
+    // What is at least so much may be any more: it is the highest, or it is not the lowest.
+    let can_be = |side: &&usize| {
+        let is_bound = metric.sides.get(**side).is_some_and(|values| values.is_lower_bound);
+        !is_bound || metric.better == Better::Higher
+    };
+    let known = compared.iter().filter(can_be);
+    let medians = known.filter_map(|side| Some((*side, metric.sides.get(*side)?.median?)));
     medians.max_by(|one, other| (sign * one.1).total_cmp(&(sign * other.1)))
 }
 
@@ -71,6 +78,7 @@ mod tests {
         });
         let values = variants.iter().map(|(median, _)| SideValues {
             median: Some(*median),
+            is_lower_bound: false,
             runs: Vec::new(),
             missing: None,
         });
@@ -83,6 +91,7 @@ mod tests {
             margin_ratio: 0.03,
             sides: values.collect(),
             effects: Vec::new(),
+            scatter: None,
             letters,
         };
         headline_of(&sides.collect::<Vec<_>>(), &metric)

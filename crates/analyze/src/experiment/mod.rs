@@ -103,7 +103,7 @@ pub fn trial_plan(variant: &ExperimentVariant, block: u32) -> Plan {
             add(&mut run.load.seed);
         }
         Plan::Load(load) => add(&mut load.seed),
-        Plan::Try(_) | Plan::Work(_) => {}
+        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {}
     }
     plan
 }
@@ -136,7 +136,7 @@ fn span(plan: &Plan) -> f64 {
     let load = match plan {
         Plan::Run(run) => Search::new(run).remaining().seconds(),
         Plan::Load(load) => load.phases.iter().map(|phase| lasts(&phase.end)).sum(),
-        Plan::Try(_) | Plan::Work(_) => 0.0,
+        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => 0.0,
     };
     OVERHEAD_SECONDS + load
 }
@@ -374,6 +374,15 @@ mod tests {
         let few = told(4, 2).difference_ratio.expect("two blocks");
         let many = told(4, 8).difference_ratio.expect("eight blocks");
         assert!(many < few / 3.0, "{few} {many}");
+        let two = told(4, 2);
+        assert_eq!(two.rank_blocks, 7);
+        let needed = two.margin_blocks.expect("few enough");
+        assert!(
+            told(4, needed).difference_ratio <= Some(two.margin_ratio)
+                && told(4, needed - 1).difference_ratio > Some(two.margin_ratio)
+        );
+        let fine = ExperimentPlan { effect_ratio: Some(0.001), ..plan(4, 2, 7) };
+        assert_eq!(resolution(&fine).expect("has a metric").margin_blocks, None, "thousands");
     }
 
     #[test]

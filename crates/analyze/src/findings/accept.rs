@@ -91,7 +91,7 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 }
 
 /// Connections dropped at listeners. Overflows are counted among the drops.
-fn drops(window: &Window) -> Option<f64> {
+pub(super) fn drops(window: &Window) -> Option<f64> {
     let overflows = window.occurrences(column::LISTEN_OVERFLOWS, NETNS);
     let drops = window.occurrences(column::LISTEN_DROPS, NETNS);
     overflows.map(|overflows| if overflows > 0.0 { overflows.max(drops.unwrap_or(0.0)) } else { 0.0 })

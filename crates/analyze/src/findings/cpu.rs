@@ -73,6 +73,16 @@ pub(super) const SATURATED: Rule = Rule {
     examine: Examination::By(examine_saturated),
 };
 
+/// How busy all CPUs are, where that is a sign, as times the least amount that is; and the same in a sentence.
+pub(super) fn busy_sign(window: &Window<'_>) -> Option<(f64, String)> {
+    let machine = window.machine().filter(|machine| machine.busy_ratio >= MACHINE_BUSY.value)?;
+    let (names, busy) = (cpu_names(window), percent(machine.busy_ratio));
+    Some((
+        machine.busy_ratio / MACHINE_BUSY.value,
+        format!("The CPUs: {names} are {busy} busy, {}", split(&machine)),
+    ))
+}
+
 fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let machine = window.machine()?;

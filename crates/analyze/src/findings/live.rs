@@ -1,6 +1,7 @@
 //! Bottlenecks that readings show on a watched host while we send no load: the mechanisms of rules, without an effect on
 //! requests. Seeing one does not mean that anybody waits for it.
 
+use super::cpu::{SATURATED, busy_sign};
 use super::{Examination, RULES, Rule};
 use crate::format::counted;
 use crate::readings::Window;
@@ -16,12 +17,35 @@ use sysdyno_record::plan::{Endpoint, LoadPlan, Target};
 use sysdyno_record::series::Series;
 use sysdyno_record::units::MonoNs;
 
+/// A limit that readings show.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenSign {
+    /// The rule that it is of.
+    pub(crate) rule: &'static Rule,
+    /// How many times the least amount that is a sign.
+    pub(crate) excess: f64,
+    /// What was seen, in a sentence. Names in it are made safe.
+    pub(crate) title: String,
+}
+
 /// What is seen in a span of the readings of the host, the strongest sign first.
-pub(crate) fn seen_now(
+pub(crate) fn seen_now(series: &Series, watched: &[WatchedProcess], span: [MonoNs; 2]) -> Vec<LiveFinding> {
+    let finding = |SeenSign { rule, title, .. }: SeenSign| LiveFinding {
+        id: rule.id,
+        name: rule.name,
+        title,
+        meaning: rule.meaning,
+        remedy: rule.remedy,
+    };
+    seen_in_span(series, watched, span).into_iter().map(finding).collect()
+}
+
+/// The same, with how strong each sign is.
+pub(crate) fn seen_in_span(
     series: &Series,
     watched: &[WatchedProcess],
     [begin_mono_ns, end_mono_ns]: [MonoNs; 2],
-) -> Vec<LiveFinding> {
+) -> Vec<SeenSign> {
     let endpoint = Endpoint::Unix("".into());
     let target = Target { url: String::new(), endpoint, host: String::new(), path: String::new() };
     let plan = LoadPlan::plain(target);
@@ -42,27 +66,31 @@ pub(crate) fn seen_now(
         events: &[],
         probe: &[],
     };
-    let mut seen: Vec<(f64, LiveFinding)> = overflow(&view.server_steady()).into_iter().collect();
+    let window = view.server_steady();
+    let mut seen: Vec<SeenSign> = overflow(&window).into_iter().chain(busy_cpus(&window)).collect();
     seen.extend(RULES.iter().filter_map(|rule| sign_of(rule, &view)));
-    seen.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    seen.into_iter().map(|(_, finding)| finding).collect()
+    seen.sort_by(|one, other| other.excess.total_cmp(&one.excess));
+    seen
 }
 
-fn sign_of(rule: &'static Rule, view: &TrialView) -> Option<(f64, LiveFinding)> {
+fn sign_of(rule: &'static Rule, view: &TrialView) -> Option<SeenSign> {
     let Examination::Signs(signs) = rule.examine else { return None };
     let (excess, title) = signs.seen(view)?;
-    Some((excess, finding(rule, title)))
+    Some(SeenSign { rule, excess, title })
 }
 
-fn finding(rule: &'static Rule, title: String) -> LiveFinding {
-    LiveFinding { id: rule.id, name: rule.name, title, meaning: rule.meaning, remedy: rule.remedy }
+/// CPUs that are busy: their rule looks for whom they are.
+fn busy_cpus(window: &Window) -> Option<SeenSign> {
+    let rule: &'static Rule = RULES.iter().find(|rule| rule.id == SATURATED.id)?;
+    let (excess, title) = busy_sign(window)?;
+    Some(SeenSign { rule, excess, title })
 }
 
 /// Accept queues that overflow: their rule compares trials, of which there are none.
-fn overflow(window: &Window) -> Option<(f64, LiveFinding)> {
-    let rule = RULES.iter().find(|rule| rule.needs == [column::LISTEN_OVERFLOWS])?;
+fn overflow(window: &Window) -> Option<SeenSign> {
+    let rule: &'static Rule = RULES.iter().find(|rule| rule.needs == [column::LISTEN_OVERFLOWS])?;
     let growth = window.growth(column::LISTEN_OVERFLOWS, NETNS)?;
     let dropped = counted(growth.amount, "connection");
     let title = format!("An accept queue overflowed: {dropped} dropped in {:.0} s", growth.seconds);
-    (growth.amount > 0.0).then(|| (growth.amount, finding(rule, title)))
+    (growth.amount > 0.0).then_some(SeenSign { rule, excess: growth.amount, title })
 }

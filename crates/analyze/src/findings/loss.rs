@@ -1,7 +1,8 @@
 //! Packets lost on the way: each delays a response until it is retransmitted.
 
+use super::accept::drops;
 use super::effect::{Slow, slower_than};
-use super::retransmit::lost_share;
+use super::retransmit::Lost;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, percent, whole};
 use crate::threshold::{HOUSE, Threshold};
@@ -9,7 +10,7 @@ use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column::{self, NETNS, Quantity};
 
 const LOST: Threshold = Threshold::new(
-    "retransmitted ÷ sent TCP segments, without SYNs, of either host",
+    "retransmitted ÷ sent TCP segments, without SYNs and what an accept queue dropped, of either host",
     0.01,
     "ratio",
     "house value; bpftune takes a path with 1.5% for lossy",
@@ -40,16 +41,21 @@ pub(super) const LOSS: Rule = Rule {
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let windows = [view.whole(), view.server_whole()];
-    let share = lost_share(view)?;
+    let Lost { count: again, share } = Lost::of(view)?;
     let most = |counter: Quantity| {
         windows.iter().filter_map(|window| window.occurrences(counter, NETNS)).fold(0.0, f64::max)
     };
-    let again = most(column::TCP_RETRANS_SEGS);
-    let text = format!(
+    let mut text = format!(
         "{} of TCP segments were retransmitted, {} in all",
         percent(share),
         counted(again, "segment")
     );
+    if let Some(refused) = drops(&windows[1]).filter(|count| *count > 0.0) {
+        text += &format!(
+            ", apart from {} for connections that a full accept queue dropped",
+            counted(refused, "segment")
+        );
+    }
     let window = &windows[1];
     let column = column::TCP_RETRANS_SEGS.at(NETNS);
     let seen = |role| {
@@ -112,6 +118,23 @@ mod tests {
 
     fn confidence(case: Specimen) -> Option<Confidence> {
         conclude(case).into_iter().find(|finding| finding.id == "N17").map(|finding| finding.confidence)
+    }
+
+    #[test]
+    fn what_a_full_accept_queue_dropped_is_not_lost_on_the_way() {
+        let with_drops = |drops_hz: f64| {
+            lossy(2_000.0).counter("TcpExt.ListenOverflows", NETNS, drops_hz).counter(
+                "TcpExt.ListenDrops",
+                NETNS,
+                drops_hz,
+            )
+        };
+        assert_eq!(
+            confidence(with_drops(2_000.0)),
+            Some(Confidence::Excluded),
+            "each drop is sent again once"
+        );
+        assert!(confidence(with_drops(500.0)) >= Some(Confidence::Likely), "most were not dropped there");
     }
 
     #[test]

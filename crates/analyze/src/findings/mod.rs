@@ -60,7 +60,7 @@ use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 pub(crate) use effect::Reach;
 use effect::{EVENTS, EXPLAINED, NoticedEffect};
-pub(crate) use live::seen_now;
+pub(crate) use live::{SeenSign, seen_in_span, seen_now};
 pub(crate) use signs::Signs;
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::column::Quantity;

@@ -1,11 +1,13 @@
 //! The network link as the bottleneck.
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
-use crate::format::{bytes, name, percent, whole};
+use crate::format::{bytes, list, name, percent, whole};
+use crate::links::splits_of;
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, NETNS, Quantity};
+use sysdyno_record::links::{AggregateKind, LinkShare, LinkSplit};
 
 const LINE_RATE: Threshold = Threshold::new(
     "bits sent or received ÷ speed of the link",
@@ -17,6 +19,8 @@ const SHAPED: Threshold =
     Threshold::new("share of readings in which packets waited for the limit of a link", 0.5, "ratio", HOUSE);
 const CPU_IDLE: Threshold =
     Threshold::new("idle share of the CPUs that rules them out", 0.30, "ratio", HOUSE);
+const UNEVEN: Threshold =
+    Threshold::new("share of the busiest of several links ÷ an even share", 1.25, "ratio", HOUSE);
 const RETRANSMITTED: Threshold = Threshold::new("retransmitted ÷ sent TCP segments", 0.01, "ratio", HOUSE);
 
 /// N10.
@@ -24,7 +28,7 @@ pub(super) const BANDWIDTH: Rule = Rule {
     id: "N10",
     name: "bandwidth-bound",
     meaning: "A network link is saturated.",
-    thresholds: &[LINE_RATE, SHAPED, CPU_IDLE, RETRANSMITTED],
+    thresholds: &[LINE_RATE, SHAPED, CPU_IDLE, UNEVEN, RETRANSMITTED],
     place: Place::Server,
     needs: &[column::NETDEV_TX_BYTES],
     remedy: "compress or shrink responses, cache them closer to users, or add faster or more links",
@@ -71,7 +75,36 @@ fn examine_bandwidth<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(confirmers(&window));
     let reach = Reach::used_up(&scene.focus, 1.0);
-    Some(Case::new(format!("The network link is saturated: {text}"), found, reach))
+    let uneven = splits_of(&scene.focus).into_iter().find(is_uneven);
+    let mut case = Case::new(format!("The network link is saturated: {text}"), found, reach);
+    if let Some(split) = uneven {
+        case.evidence.push(evidence(EvidenceRole::Confirmer, &window, "/proc/PID/net/dev", divided(&split)));
+        case.remedy = Some(match split.kind {
+            AggregateKind::Route => "divide traffic by connection: set net.ipv4.fib_multipath_hash_policy to 1 (IPv6: \
+                                     net.ipv6.fib_multipath_hash_policy); `sysdyno links` shows who takes which link"
+                .to_owned(),
+            AggregateKind::Bond | AggregateKind::Described => "choose another xmit_hash_policy of the bond; \
+                                                               `sysdyno links` shows who takes which link"
+                .to_owned(),
+        });
+    }
+    Some(case)
+}
+
+/// Whether one of several links has much more to carry than the others.
+fn is_uneven(split: &LinkSplit) -> bool {
+    let even_ratio = 1.0 / split.links.len().max(1) as f64;
+    split.links.len() > 1 && split.busiest_ratio().is_some_and(|busiest| busiest > UNEVEN.value * even_ratio)
+}
+
+/// How the traffic was divided, in a sentence.
+fn divided(split: &LinkSplit) -> String {
+    let share = |link: &LinkShare| {
+        let sent = link.sent_ratio.map_or_else(|| "an unknown share".to_owned(), percent);
+        format!("{} {sent}", name(&link.name))
+    };
+    let shares: Vec<String> = split.links.iter().map(share).collect();
+    format!("the links of {} are used unevenly ({}): {}", name(&split.name), split.mode, list(&shares))
 }
 
 /// Links with a known speed, both directions of each, and those that a queueing discipline limits, which only limits what is sent.

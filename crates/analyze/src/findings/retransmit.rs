@@ -4,6 +4,7 @@
 //! connect ends after 1, 2, 3, 4, 5, 7, 11 … s; from 3.1 to 6.4 they double: 1, 3, 7, 15, 31 s; before 3.1 they begin with 3 s
 //! (RFC 1122). Source: `net/ipv4/tcp_timer.c`, `include/net/tcp.h`.
 
+use super::accept::drops;
 use super::effect::SLOW_CONNECT_NS;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator};
 use crate::format::{counted, list, percent};
@@ -23,8 +24,8 @@ const CLUSTERED: Threshold =
 const TICK_EARLY: f64 = 0.05;
 const TICK_LATE: f64 = 0.35;
 const LOST: Threshold = Threshold::new(
-    "retransmitted ÷ sent TCP segments, without SYNs, at which packets are lost in the network rather than \
-     SYNs dropped",
+    "retransmitted ÷ sent TCP segments, without SYNs and what an accept queue dropped, at which packets are lost in the \
+     network rather than SYNs dropped",
     0.01,
     "ratio",
     HOUSE,
@@ -74,20 +75,35 @@ fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(steps.map(|steps| steps.evidence));
     let title = format!("SYN packets were dropped and retransmitted{ticks}");
     let case = Case { shown_by: Some(*view), ..Case::new(title, found, reach) };
-    Some(match lost_share(view).filter(|share| *share >= LOST.value) {
-        Some(share) => of_loss(case, share, &view.steady()),
+    Some(match Lost::of(view).filter(|lost| lost.share >= LOST.value) {
+        Some(lost) => of_loss(case, lost.share, &view.steady()),
         None => case,
     })
 }
 
-/// The share of the TCP segments, SYNs left out, that either host sent again; of the one that sent more again.
-pub(super) fn lost_share(view: &TrialView) -> Option<f64> {
-    let of = |window: Window| {
-        let count = |counter: Quantity| window.occurrences(counter, NETNS);
-        let again = count(column::TCP_RETRANS_SEGS)? - count(column::TCP_SYN_RETRANS).unwrap_or(0.0);
-        ratio(again, count(column::TCP_OUT_SEGS)?)
-    };
-    [of(view.whole()), of(view.server_whole())].into_iter().flatten().max_by(f64::total_cmp)
+/// TCP segments that either host sent again although nobody's accept queue refused them; of the one that sent more again.
+pub(super) struct Lost {
+    pub count: f64,
+    /// Of all segments that this host sent.
+    pub share: f64,
+}
+
+impl Lost {
+    /// A full accept queue drops SYNs, and also the first data of connections that only the client believes to be open; each drop
+    /// makes the client send one segment again. SYNs are left out in any case.
+    pub(super) fn of(view: &TrialView) -> Option<Lost> {
+        let refused = drops(&view.server_whole()).unwrap_or(0.0);
+        let of = |window: Window| {
+            let count = |counter: Quantity| window.occurrences(counter, NETNS);
+            let explained = count(column::TCP_SYN_RETRANS).unwrap_or(0.0).max(refused);
+            let again = (count(column::TCP_RETRANS_SEGS)? - explained).max(0.0);
+            Some(Lost { count: again, share: ratio(again, count(column::TCP_OUT_SEGS)?)? })
+        };
+        [of(view.whole()), of(view.server_whole())]
+            .into_iter()
+            .flatten()
+            .max_by(|a, b| a.share.total_cmp(&b.share))
+    }
 }
 
 /// The case where packets of all kinds are lost: then SYNs are only some of them, and nobody drops these.

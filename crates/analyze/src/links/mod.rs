@@ -2,11 +2,15 @@
 
 mod chance;
 mod hash;
+mod split;
+
+pub(crate) use split::splits_of;
 
 use hash::{MissingAddress, ratios};
 use std::net::IpAddr;
 use sysdyno_record::links::{
-    AggregateKind, FlowEnd, HashPolicy, LinkAggregate, LinkPrediction, MacAddress, PeerLinks, PolicySplit,
+    AggregateKind, FlowEnd, HashPolicy, LinkAggregate, LinkPeer, LinkPrediction, MacAddress, PeerLinks,
+    PolicySplit,
 };
 
 /// The policies that a bond of Linux can be set to.
@@ -25,15 +29,6 @@ const OF_SWITCHES: [HashPolicy; 6] = [
 
 /// A difference of shares that is worth a change.
 const BETTER_BY: f64 = 0.01;
-
-/// A peer: what was typed, and its end.
-#[derive(Clone, Debug)]
-pub struct LinkPeer {
-    /// As it was typed.
-    pub name: String,
-    /// What is known of it.
-    pub end: FlowEnd,
-}
 
 /// Where the traffic from the aggregate to each peer goes; `port` is that of the service.
 pub fn predict(aggregate: LinkAggregate, peers: &[LinkPeer], port: u16) -> LinkPrediction {
@@ -179,6 +174,7 @@ mod tests {
     fn aggregate(policy: HashPolicy, links: usize) -> LinkAggregate {
         let member = |number| LinkMember {
             name: format!("eth{number}"),
+            interface: format!("eth{number}"),
             is_used: true,
             speed_mbps: Some(1000.0),
             sent_bytes: None,

@@ -270,7 +270,7 @@ fn tier(now: Latest<'_>, at: Option<&Endpoint>, group: &[&WatchedProcess], asked
     let mut waits: Vec<WaitFrame> = known
         .chain([("asking", asking)])
         .filter(|(_, count)| *count > 0.0)
-        .map(|(what, threads_count)| WaitFrame { what, threads_count })
+        .map(|(what, threads_count)| WaitFrame { what, on: None, threads_count })
         .collect();
     waits.sort_by(|one, other| other.threads_count.total_cmp(&one.threads_count));
     let scopes = match at {

@@ -2,6 +2,7 @@
 //!
 //! Everything comes from intervals that the journal of the run is told once a second. What it holds does not grow with time.
 
+use super::ComparedMeter;
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::load::{Counts, Failures, LatencyKind, LatencySet, TrialBegin};
@@ -35,6 +36,7 @@ pub struct RunMeter {
     phase: Option<PhaseKind>,
     uses: CpuUses,
     trials: BTreeMap<VerdictStatus, u64>,
+    compared: ComparedMeter,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -93,6 +95,11 @@ impl RunMeter {
         self.rest();
     }
 
+    /// The comparison that its runs and trials are of.
+    pub fn compared(&mut self) -> &mut ComparedMeter {
+        &mut self.compared
+    }
+
     /// Nothing is sent: levels of the load are no longer known.
     fn rest(&mut self) {
         (self.last, self.phase) = (None, None);
@@ -104,6 +111,7 @@ impl RunMeter {
         families.extend(self.counters());
         families.extend(self.levels());
         families.extend(self.cpus());
+        families.extend(self.compared.families());
         families.retain(|family| !family.points.is_empty());
         families
     }

@@ -3,12 +3,15 @@
 //!
 //! Nothing is decided here: verdicts and conclusions are drawn from the whole record once it is complete.
 
+mod compared;
 mod frame;
 mod meter;
 mod now;
 mod second;
+mod threads;
 mod watch;
 
+pub use compared::ComparedMeter;
 pub use meter::RunMeter;
 pub use second::second;
 pub use watch::HostWatch;

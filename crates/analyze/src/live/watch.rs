@@ -2,11 +2,12 @@
 
 use super::frame::frame;
 use super::now::Latest;
+use super::threads::ThreadLog;
 use crate::findings::seen_now;
 use crate::readings::ratio;
 use std::collections::HashMap;
 use sysdyno_record::event::WatchedProcess;
-use sysdyno_record::live::{HostFrame, ListedProcess, LiveFinding, ProcessFrame};
+use sysdyno_record::live::{HostFrame, ListedProcess, LiveFinding, ProcessFrame, ProcessThreads};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::units::WallNs;
@@ -29,6 +30,7 @@ pub struct HostWatch {
     listed: HashMap<u32, ListedProcess>,
     listed_at_seconds: Option<f64>,
     processes: Vec<ProcessFrame>,
+    threads: ThreadLog,
     /// Who listens, by address.
     owners: HashMap<String, String>,
 }
@@ -62,17 +64,26 @@ impl HostWatch {
         self.owners.extend(command.map(|command| (crate::path::address_text(address), command)));
     }
 
-    /// All processes of the host, listed at this time.
-    pub fn list(&mut self, processes: Vec<ListedProcess>, at_seconds: f64) {
+    /// All processes of the host, and threads of the busiest, looked at at this time.
+    pub fn list(&mut self, processes: Vec<ListedProcess>, threads: Vec<ProcessThreads>, at_seconds: f64) {
+        self.threads.take(threads, at_seconds);
+        let owners = &self.owners;
+        let name = |address: &str| owners.get(address).cloned();
         let passed = self.listed_at_seconds.replace(at_seconds).map(|before| at_seconds - before);
         let used = |process: &ListedProcess| {
             let before = self.listed.get(&process.pid);
             let before = before.filter(|before| before.start_ticks == process.start_ticks)?;
             let cpus = ratio((process.cpu_seconds - before.cpu_seconds).max(0.0), passed?)?;
-            Some(ProcessFrame { pid: process.pid, command: process.command.clone(), cpus })
+            let waits = self.threads.waits((process.pid, cpus), &name);
+            let (pid, threads_count) = (process.pid, process.threads_count);
+            Some(ProcessFrame { pid, command: process.command.clone(), cpus, threads_count, waits })
         };
         let mut frames: Vec<ProcessFrame> = processes.iter().filter_map(used).collect();
-        frames.retain(|process| process.cpus > 0.0);
+        // A process that waits for a disk uses no CPU and is worth a line all the same.
+        let is_shown = |process: &ProcessFrame| {
+            process.cpus > 0.0 || process.waits.iter().any(|wait| wait.what == "disk")
+        };
+        frames.retain(is_shown);
         frames.sort_by(|one, other| other.cpus.total_cmp(&one.cpus).then(one.pid.cmp(&other.pid)));
         frames.truncate(PROCESSES_MAX);
         self.processes = frames;
@@ -85,7 +96,9 @@ impl HostWatch {
         for listener in &mut frame.listeners {
             listener.owner = self.owners.get(&listener.address).cloned();
         }
-        HostFrame { unix_ns: at, processes: self.processes.clone(), ..frame }
+        let command = |pid: u32| self.listed.get(&pid).map(|process| process.command.clone());
+        let threads = self.threads.busiest(&command, &|address| self.owners.get(address).cloned());
+        HostFrame { unix_ns: at, processes: self.processes.clone(), threads, ..frame }
     }
 
     /// What limits it now, by the last ten samples.
@@ -192,11 +205,12 @@ mod tests {
             start_ticks,
             cpu_seconds,
             command: format!("p{pid}"),
+            threads_count: 1,
         };
         let mut watch = HostWatch::default();
-        watch.list(vec![listed(1, 1, 10.0), listed(2, 1, 5.0), listed(3, 1, 5.0)], 100.0);
+        watch.list(vec![listed(1, 1, 10.0), listed(2, 1, 5.0), listed(3, 1, 5.0)], vec![], 100.0);
         assert!(watch.frame(WallNs(0)).processes.is_empty());
-        watch.list(vec![listed(1, 1, 10.5), listed(2, 1, 6.5), listed(3, 9, 50.0)], 102.0);
+        watch.list(vec![listed(1, 1, 10.5), listed(2, 1, 6.5), listed(3, 9, 50.0)], vec![], 102.0);
         let shown: Vec<_> =
             watch.frame(WallNs(0)).processes.into_iter().map(|process| (process.pid, process.cpus)).collect();
         assert_eq!(shown, [(2, 0.75), (1, 0.25)], "3 is another process than before");

@@ -233,7 +233,7 @@ fn assert_consistent(analysis: &Analysis) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_sentence_about_a_load_contradicts_its_numbers(

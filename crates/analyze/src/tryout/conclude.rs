@@ -72,6 +72,7 @@ pub fn conclude(plan: &TryPlan, settled: &Settled, course: &Course, around: Arou
         stage: number,
         calibration: around.calibration.as_ref(),
         is_outlier_sensitive: verdict.is_outlier_sensitive,
+        word: verdict.word,
     });
     if !capped.is_empty() {
         verdict =

@@ -1,5 +1,6 @@
 //! Signs that the assumptions of the method did not hold, printed next to every verdict.
 
+use super::bounds::OpenPairs;
 use super::course::Course;
 use super::pairs::too_many_dropped;
 use super::sentence::share;
@@ -29,6 +30,8 @@ pub(super) struct DiagnosedStage<'a> {
     pub(super) stage: u32,
     pub(super) calibration: Option<&'a Calibration>,
     pub(super) is_outlier_sensitive: bool,
+    /// What the intervals alone say.
+    pub(super) word: Comparison,
 }
 
 /// All diagnostics, and why the verdict is no better than "can't tell".
@@ -39,8 +42,17 @@ pub(super) fn diagnose(evidence: &DiagnosedStage) -> (Vec<Diagnostic>, Vec<Strin
     if is_unstable {
         capped.push("the effect changed its sign during the experiment".into());
     }
-    let found =
-        [order(evidence), drift, stalls(evidence), Some(dropped), calibration(evidence), outliers(evidence)];
+    let (bounds, reason) = bounds(evidence);
+    capped.extend(reason);
+    let found = [
+        order(evidence),
+        drift,
+        stalls(evidence),
+        Some(dropped),
+        calibration(evidence),
+        outliers(evidence),
+        bounds,
+    ];
     (found.into_iter().flatten().collect(), capped)
 }
 
@@ -133,6 +145,22 @@ fn calibration(evidence: &DiagnosedStage) -> Option<Diagnostic> {
         sentence.push_str("; but the calibration is old, or from before the last boot");
     }
     said(DiagnosticKind::Calibration, is_wrong, sentence)
+}
+
+/// That values are lower bounds, and whether the word does not hold for all that may lie beyond them.
+fn bounds(evidence: &DiagnosedStage) -> (Option<Diagnostic>, Option<String>) {
+    let metric = evidence.plan.metric;
+    let open = OpenPairs::of(metric, counted(evidence).into_iter(), evidence.course.trials());
+    if open.trials_count == 0 {
+        return (None, None);
+    }
+    let sentence = format!(
+        "requests timed out: in {}, {} is only a lower bound",
+        crate::format::counted(open.trials_count as f64, "trial"),
+        metric.title()
+    );
+    let reason = (!open.supports(evidence.word)).then(|| sentence.clone());
+    (said(DiagnosticKind::Bounds, true, sentence), reason)
 }
 
 fn outliers(evidence: &DiagnosedStage) -> Option<Diagnostic> {

@@ -4,10 +4,11 @@
 //! to count as proven, and by intersection–union that needs no correction for their number (R. Berger, *Technometrics*
 //! 24, 1982).
 
+use super::bounds::OpenPairs;
 use super::effect::{LEVEL, effect_of};
 use super::pairs::improvement;
 use super::sentence;
-use sysdyno_record::effect::EffectScale;
+use sysdyno_record::effect::{Comparison, EffectScale};
 use sysdyno_record::tryout::{
     GuardrailOutcome, GuardrailPlan, GuardrailState, Metric, Pair, RatePlan, TryTrial,
 };
@@ -52,11 +53,16 @@ pub(super) fn judge(plan: &GuardrailPlan, pairs: &[&Pair], trials: &[TryTrial]) 
         EffectScale::Ratio => log_margin(plan.margin).unwrap_or(0.0),
         EffectScale::Difference => plan.margin,
     };
+    let open = OpenPairs::of(metric, pairs.iter().copied(), trials);
     let state = match hodges_lehmann(&improvements, LEVEL) {
         None if improvements.is_empty() => GuardrailState::Unknown,
         None => GuardrailState::Open,
-        Some(wide) if is_not_inferior(&wide, margin) => GuardrailState::Held,
-        Some(wide) if wide.high < 0.0 && wide.point <= -margin => GuardrailState::Broken,
+        Some(wide) if is_not_inferior(&wide, margin) && open.supports(Comparison::Better) => {
+            GuardrailState::Held
+        }
+        Some(wide) if wide.high < 0.0 && wide.point <= -margin && open.supports(Comparison::Worse) => {
+            GuardrailState::Broken
+        }
         Some(_) => GuardrailState::Open,
     };
     let effect = effect_of(metric, &improvements);

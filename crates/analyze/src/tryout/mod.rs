@@ -15,6 +15,7 @@
 //!
 //! House values are limits that were chosen and not derived.
 
+mod bounds;
 mod conclude;
 mod course;
 mod diagnose;

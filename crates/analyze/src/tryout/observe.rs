@@ -29,6 +29,8 @@ const P99_COUNT: u64 = 10_000;
 pub struct ObservedTrial {
     /// Its numbers; what could not be measured is left out.
     pub values: BTreeMap<Metric, f64>,
+    /// Metrics whose value is only a lower bound.
+    pub lower_bounds: Vec<Metric>,
     /// What was around it.
     pub environment: Environment,
     /// Why it has no value; `None`: it ran to its end.
@@ -48,7 +50,10 @@ pub fn observe_load(
         TrialEnding::Interrupted => Some("interrupted".to_owned()),
         TrialEnding::HardStop(why) => Some(why.clone()),
     };
-    ObservedTrial { values: values_of_load(view), environment, failure }
+    let felt = view.summary(view.felt_kind());
+    let is_bound = felt.p99.zip(felt.censored_min_ns).is_some_and(|(p99, bound_ns)| p99 >= bound_ns);
+    let lower_bounds = is_bound.then_some(Metric::P99).into_iter().collect();
+    ObservedTrial { values: values_of_load(view), lower_bounds, environment, failure }
 }
 
 fn values_of_load(view: &TrialView) -> BTreeMap<Metric, f64> {
@@ -171,7 +176,7 @@ pub fn observe_command(
         values.insert(Metric::Time, seconds);
         values.extend(outcome.cpu_seconds.filter(|cpu| *cpu > 0.0).map(|cpu| (Metric::CpuTime, cpu)));
     }
-    ObservedTrial { values, environment, failure: outcome.failure.clone() }
+    ObservedTrial { values, lower_bounds: Vec::new(), environment, failure: outcome.failure.clone() }
 }
 
 /// What a trial that looked for the capacity showed: the worst of what was around its loads.
@@ -195,7 +200,7 @@ pub fn observe_capacity(loads: &[ObservedTrial], capacity_hz: Option<f64>) -> Ob
     let numbers = [(Metric::Capacity, capacity_hz), (Metric::Memory, memory)];
     let values = numbers.into_iter().filter_map(|(metric, value)| Some((metric, value?))).collect();
     let failure = capacity_hz.is_none().then(|| "no rate met the objective".to_owned());
-    ObservedTrial { values, environment, failure }
+    ObservedTrial { values, lower_bounds: Vec::new(), environment, failure }
 }
 
 /// What made more than half of the loads invalid.

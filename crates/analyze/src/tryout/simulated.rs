@@ -31,12 +31,22 @@ pub(super) struct Server {
     pub(super) drift: f64,
     /// Each trial of this arm after the first so many is spoilt by the environment.
     pub(super) spoil: Option<fn(&NextTrial) -> bool>,
+    /// Values beyond this are not known.
+    pub(super) limit: f64,
 }
 
 impl Server {
     pub(super) fn new(seed: u64, noise: Noise, deviation: f64, shifts: &[f64]) -> Server {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Server { random, noise, deviation, shifts: shifts.to_vec(), drift: 0.0, spoil: None }
+        Server {
+            random,
+            noise,
+            deviation,
+            shifts: shifts.to_vec(),
+            drift: 0.0,
+            spoil: None,
+            limit: f64::INFINITY,
+        }
     }
 
     fn uniform(&mut self) -> f64 {
@@ -76,7 +86,8 @@ impl Server {
             begin_mono_ns: MonoNs(begin),
             end_mono_ns: MonoNs(begin + 9_000_000_000),
             load_trials: vec![next.trial],
-            values: BTreeMap::from([(metric, value), (Metric::Errors, 0.0)]),
+            values: BTreeMap::from([(metric, value.min(self.limit)), (Metric::Errors, 0.0)]),
+            lower_bounds: (value > self.limit).then_some(metric).into_iter().collect(),
             environment: Environment { invalid, ..Environment::default() },
             read_back: Vec::new(),
             failure: None,
@@ -90,6 +101,7 @@ pub(super) fn plan(seed: u64, changes: usize) -> TryPlan {
     let changes: Vec<SettingChange> = (1..=changes).map(change).collect();
     let same = |name: &str| Variant { name: name.into(), action: Action::AsItIs };
     TryPlan {
+        command: None,
         workload: TryWorkload::Commands,
         variants: if changes.is_empty() { vec![same("A"), same("B")] } else { variants_of(&changes) },
         metric: Metric::Cpu,

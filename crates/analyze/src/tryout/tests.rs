@@ -320,3 +320,24 @@ fn the_pilot_settles_rate_and_warm_up_by_the_weaker_arm() {
         default_guardrails(Metric::Goodput, RatePlan::Closed).iter().all(|plan| plan.metric != Metric::P99)
     );
 }
+
+/// Values of A are about 1e5, those of B a tenth or ten times that; less is better.
+#[test]
+fn values_that_are_lower_bounds_support_no_word_that_greater_ones_would_not() {
+    let judged = |shift: f64, limit: f64| {
+        let mut server = Server::new(7, Noise::Normal, delta(), &[0.0, shift]);
+        server.limit = limit;
+        let (_, conclusion) = run(&plan(7, 0), &mut server);
+        let kinds = conclusion.diagnostics.iter().filter(|found| found.kind == DiagnosticKind::Bounds);
+        (conclusion.verdict, kinds.map(|found| found.sentence.clone()).collect::<Vec<String>>())
+    };
+    let tenfold = 10f64.ln();
+    let (both, told) = judged(tenfold, 5e4);
+    assert_eq!(both.word, Comparison::CannotTell, "both wait for the timeout: {both:?}");
+    assert!(both.capped_by[0].contains("is only a lower bound"), "{both:?}");
+    assert_eq!(told.len(), 1);
+    assert_eq!(judged(-tenfold, 5e4).0.word, Comparison::Better, "A may only be worse still");
+    assert_eq!(judged(tenfold, 5e5).0.word, Comparison::Worse, "B may only be worse still");
+    let (free, told) = judged(-tenfold, f64::INFINITY);
+    assert_eq!((free.word, told.len()), (Comparison::Better, 0));
+}

@@ -77,3 +77,14 @@ pub(crate) fn is_blamed_on(culprit: Culprit, reason: &Reason) -> bool {
 pub(crate) fn is_about(concerns: &[Concern], reason: &Reason) -> bool {
     check_of(reason).is_some_and(|check| check.concerns.iter().any(|concern| concerns.contains(concern)))
 }
+
+/// Whether a reason says that requests failed or timed out.
+pub(crate) fn is_raised_by_errors(reason: &Reason) -> bool {
+    responses::ERRORS.has_raised(reason)
+}
+
+/// Whether a reason says that something other than the server ended a search.
+pub(crate) fn is_end_of_search(reason: &Reason) -> bool {
+    let checks = [&generator::CONCURRENCY_BOUND, &responses::ACHIEVED_RATE];
+    is_blamed_on(Culprit::Generator, reason) || checks.iter().any(|check| check.has_raised(reason))
+}

@@ -1,15 +1,16 @@
-//! Which resource of the machine was scarcest while work was done: CPUs, or a disk.
+//! Which resource of the machine was scarcest while work was done: CPUs, what commands waited for, or a disk.
 //!
 //! The readings cover the whole machine: in a lab all hosts share it, and a command often only asks others to work. A disk
 //! that is always busy may still handle more requests in parallel, as SSDs do, so the sentence only states the reading.
 
+use super::waits;
 use crate::format::{name, percent};
 use crate::readings::{CpuShare, MachineShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::column;
 use sysdyno_record::series::Series;
 use sysdyno_record::units::MonoNs;
-use sysdyno_record::work::CpuSummary;
+use sysdyno_record::work::{CpuSummary, WaitSummary};
 
 const CPUS_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
@@ -19,8 +20,8 @@ const CPUS_BUSY: Threshold = Threshold::new(
 );
 const DISK_BUSY: Threshold = Threshold::new("share of time in which a disk was busy", 0.80, "ratio", HOUSE);
 
-/// What was used up in these spans of time, in a sentence; `None`: nothing was read.
-pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
+/// What was used up in these spans of time, or waited for, in a sentence; `None`: nothing was read.
+pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]], waits: &[WaitSummary]) -> Option<String> {
     let windows: Vec<Window> = spans.iter().map(|[begin, end]| Window::new(series, *begin, *end)).collect();
     let shares: Vec<(f64, MachineShare)> =
         windows.iter().filter_map(|window| Some((window.seconds(), window.machine()?))).collect();
@@ -28,7 +29,7 @@ pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
     let mean = |of: fn(&MachineShare) -> f64| {
         ratio(shares.iter().map(|(seconds, share)| seconds * of(share)).sum(), seconds)
     };
-    let busy = mean(|share| share.busy_ratio)?;
+    let Some(busy) = mean(|share| share.busy_ratio) else { return waits::told(waits) };
     let count = shares.first().map_or(0, |(_, share)| share.cpus);
     if busy >= CPUS_BUSY.value {
         let (user, system) = (mean(|share| share.user_ratio)?, mean(|share| share.system_ratio)?);
@@ -38,6 +39,9 @@ pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
             percent(user),
             percent(system)
         ));
+    }
+    if let Some(told) = waits::told(waits) {
+        return Some(told);
     }
     let disk = busiest_disk(&windows);
     match &disk {
@@ -95,26 +99,32 @@ fn busiest_disk<'a>(windows: &[Window<'a>]) -> Option<(&'a str, f64)> {
 mod tests {
     use super::*;
     use crate::corpus::SeriesBuilder;
+    use sysdyno_record::work::CommandWait;
 
     /// Ten seconds, of which the CPU was idle and the disk busy for so much of each.
-    fn said(idle: f64, disk: f64) -> Option<String> {
+    fn said(idle: f64, disk: f64, waits: &[WaitSummary]) -> Option<String> {
         let grown = |each: f64| (0..=10).map(|second| f64::from(second) * each).collect::<Vec<f64>>();
         let series = SeriesBuilder::new(1.0)
             .column("cpu.idle_us", "cpu:0", &grown(idle * 1e6))
             .column("cpu.user_us", "cpu:0", &grown((1.0 - idle) * 1e6))
             .column("disk.io_ms", "disk:sda", &grown(disk * 1e3))
             .build();
-        limit(&series, &[[MonoNs(0), MonoNs(11_000_000_000)]])
+        limit(&series, &[[MonoNs(0), MonoNs(11_000_000_000)]], waits)
     }
 
     #[test]
     fn what_was_used_up_is_said_and_what_was_not_as_well() {
-        assert!(
-            said(0.02, 0.99)
-                .is_some_and(|text| text.starts_with("The CPUs are the bottleneck: all 1 were 98% busy"))
-        );
-        assert!(said(0.5, 0.9).is_some_and(|text| text.starts_with("A disk is the bottleneck: sda")));
-        assert!(said(0.5, 0.1).is_some_and(|text| text.contains("CPUs 50% busy, disk sda 10%")));
-        assert_eq!(limit(&Series::default(), &[[MonoNs(0), MonoNs(1)]]), None);
+        let waited = [WaitSummary { wait: CommandWait::JournalSpace, share_ratio: 0.9, time_ns: 9e9 }];
+        for (idle, disk, waits, expected) in [
+            (0.02, 0.99, &[][..], "The CPUs are the bottleneck: all 1 were 98% busy"),
+            (0.02, 0.99, &waited, "The CPUs are the bottleneck: all 1 were 98% busy"),
+            (0.5, 0.9, &waited, "It waits for room in the journal: 90% of its time"),
+            (0.5, 0.9, &[], "A disk is the bottleneck: sda"),
+            (0.5, 0.1, &[], "Nothing on the host is saturated: CPUs 50% busy, disk sda 10%"),
+        ] {
+            let text = said(idle, disk, waits).expect("is known");
+            assert!(text.starts_with(expected), "{text}");
+        }
+        assert_eq!(limit(&Series::default(), &[[MonoNs(0), MonoNs(1)]], &[]), None);
     }
 }

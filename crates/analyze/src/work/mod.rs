@@ -5,6 +5,7 @@
 
 mod limit;
 mod served;
+mod waits;
 
 use crate::format;
 use crate::verdict::work::{CUT_OFF, FILES_FAILED, NO_RUN_SUCCEEDED, RUNS_FAILED};
@@ -24,6 +25,7 @@ use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::descriptive::{mean, median, standard_deviation};
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::order_statistics::quantile_ranks;
+use waits::waits;
 
 /// Level of intervals.
 const LEVEL: f64 = 0.95;
@@ -36,6 +38,7 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
     let done = rounds(plan, &runs);
     let (served, spans) = (served(plan.counter.as_ref(), &done), spans(&runs, &windows));
     let elapsed_ns = elapsed_ns(&runs, &windows);
+    let waits = waits(&done);
     let used = |value: &dyn Fn(&Usage) -> u64| of_rounds(&done, |run| Some(value(&run.usage?)));
     let io = |value: &dyn Fn(&IoUsage) -> u64| of_rounds(&done, |run| Some(value(&run.usage?.io?)));
     let mut summary = WorkSummary {
@@ -63,8 +66,9 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
         max_rss_bytes: used(&|usage| usage.max_rss_bytes),
         files: file_summaries(&windows, elapsed_ns),
         commands: command_summaries(plan, &runs, series),
-        limit: served::limit(served.as_ref(), &runs).or_else(|| limit(series, &spans)),
+        limit: served::limit(served.as_ref(), &runs).or_else(|| limit(series, &spans, &waits)),
         served,
+        waits,
         cpus: cpus(series, &spans),
     };
     summary.verdict = verdict(plan, &summary, &runs);
@@ -74,8 +78,8 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
 
 fn measured(line: &WorkLine) -> Option<&CommandRun> {
     match line {
-        WorkLine::Command(run) => Some(run).filter(|run| run.step == Step::Run),
-        WorkLine::Files(_) => None,
+        WorkLine::Command(run) if run.step == Step::Run => Some(run),
+        WorkLine::Command(_) | WorkLine::Files(_) => None,
     }
 }
 
@@ -117,13 +121,15 @@ fn command_summaries(plan: &WorkPlan, runs: &[&CommandRun], series: &Series) -> 
         let done = mine.iter().filter(|run| run.ending == Ending::Exit(0));
         let done: Vec<Vec<&CommandRun>> = done.map(|run| vec![*run]).collect();
         let served = served(plan.counter.as_ref(), &done);
-        let limit = || limit(series, &spans(&mine, &[]));
+        let waits = waits(&done);
+        let limit = || limit(series, &spans(&mine, &[]), &waits);
         CommandSummary {
             name: name.clone(),
             ok_count: done.len() as u64,
             wall_ns: of_rounds(&done, |run| Some(wall_ns(run))),
             limit: served::limit(served.as_ref(), &mine).or_else(limit),
             served,
+            waits,
         }
     };
     let names = command.round().filter_map(|command| command.name.as_ref());
@@ -275,7 +281,7 @@ mod tests {
     fn plan(kind: WorkKind) -> WorkPlan {
         let timeout = SpanNs::from_secs(60);
         let end = PhaseEnd::Requests(9);
-        WorkPlan { kind, workers: 2, end, timeout, cache: CacheChoice::AsIs, counter: None }
+        WorkPlan { kind, workers: 2, end, timeout, cache: CacheChoice::AsIs, remounts: false, counter: None }
     }
 
     fn command() -> WorkPlan {
@@ -298,7 +304,7 @@ mod tests {
             write_calls_count: 4,
             ..IoUsage::default()
         });
-        WorkLine::Command(CommandRun {
+        WorkLine::Command(Box::new(CommandRun {
             number,
             worker: 0,
             name: None,
@@ -308,7 +314,8 @@ mod tests {
             ending,
             usage: Some(Usage { user_us: ms * 10, io, ..Usage::default() }),
             served: None,
-        })
+            waits: BTreeMap::new(),
+        }))
     }
 
     #[test]
@@ -343,7 +350,9 @@ mod tests {
             command.then = vec![CommandWork { name: Some("read".into()), ..(**command).clone() }];
         }
         let named = |number, ms, name: &str, ending| match run(number, ms, ending) {
-            WorkLine::Command(run) => WorkLine::Command(CommandRun { name: Some(name.into()), ..run }),
+            WorkLine::Command(run) => {
+                WorkLine::Command(Box::new(CommandRun { name: Some(name.into()), ..*run }))
+            }
             WorkLine::Files(_) => panic!("it is a command"),
         };
         let lines = [

@@ -116,6 +116,7 @@ pub(crate) fn limit(summary: Option<&ServedSummary>, runs: &[&CommandRun]) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use sysdyno_record::units::MonoNs;
     use sysdyno_record::work::{Ending, Served, Step, Usage};
 
@@ -133,6 +134,7 @@ mod tests {
             ending: Ending::Exit(0),
             usage: Some(usage),
             served: Some(Served { operations_count, cpu_us, cpus: vec![0, 3] }),
+            waits: BTreeMap::new(),
         }
     }
 

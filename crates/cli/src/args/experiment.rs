@@ -1,6 +1,6 @@
 //! Command-line arguments of `experiment`.
 
-use super::{FenceOptions, LabSshOptions, RecordOptions};
+use super::{ComparisonForm, FenceOptions, LabSshOptions, LiveOptions, RecordOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -21,9 +21,9 @@ pub enum ExperimentCommand {
     /// Print what would be measured, in which order, and how long it would take, and exit
     Plan(ExperimentRunArgs),
     /// Measure all combinations, block by block
-    Run(ExperimentRunArgs),
+    Run(ExperimentMeasureArgs<ExperimentRunArgs>),
     /// Resume an experiment: measure the missing trials
-    Resume(ExperimentFolderArgs),
+    Resume(ExperimentMeasureArgs<ExperimentFolderArgs>),
     /// Compare the results again, and rebuild the report
     Report(ExperimentFolderArgs),
     /// Put an experiment with all files that it names into a folder, to run it on another machine
@@ -93,6 +93,26 @@ impl FromStr for MeterOption {
         let [letter @ b'A'..=b'Z'] = letter.as_bytes() else { return Err(hint()) };
         Ok(MeterOption { machine: usize::from(letter - b'A'), file: PathBuf::from(file) })
     }
+}
+
+/// Arguments of commands that measure.
+#[derive(Debug, Args)]
+pub struct ExperimentMeasureArgs<A: Args> {
+    /// What is measured.
+    #[command(flatten)]
+    pub what: A,
+    #[command(flatten)]
+    pub stream: ExperimentStreamArgs,
+}
+
+/// Who looks on while an experiment is measured.
+#[derive(Debug, Args)]
+pub struct ExperimentStreamArgs {
+    /// Output format [default: text]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    pub output: Option<ComparisonForm>,
+    #[command(flatten)]
+    pub live: LiveOptions,
 }
 
 /// Arguments that start an experiment.

@@ -77,6 +77,22 @@ pub enum LabCommand {
         /// Service to reload
         service: String,
     },
+    /// Mount the volume of a service that was unmounted, and limit its disk again
+    Mount {
+        /// Lab, by name or file
+        #[arg(value_name = "NAME|FILE")]
+        lab: String,
+        /// Service whose volume to mount
+        service: String,
+    },
+    /// Unmount the volume of a service: to change its journal, or to drop what is cached of it
+    Unmount {
+        /// Lab, by name or file
+        #[arg(value_name = "NAME|FILE")]
+        lab: String,
+        /// Service whose volume to unmount
+        service: String,
+    },
     /// Tear down a lab, even a partial one: processes, namespaces, links, and files, here and on hosts behind ssh
     Down {
         /// Lab, by name or file

@@ -26,7 +26,7 @@ pub use agent::{AgentArgs, LabSshOptions};
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
     ExperimentArgs, ExperimentCommand, ExperimentExportArgs, ExperimentFolderArgs, ExperimentHostArgs,
-    ExperimentImportArgs, ExperimentRunArgs,
+    ExperimentImportArgs, ExperimentMeasureArgs, ExperimentRunArgs, ExperimentStreamArgs,
 };
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
@@ -72,7 +72,7 @@ Precedence, highest first: command line, environment, ./sysdyno.toml,
 
 Exit codes:
   0    done
-  1    done, but a check failed: --fail-if, --fail-if-different, or no answer to a probe
+  1    done, but a check failed: --fail-if, --fail-if-different, or a probed target never answered
   2    wrong usage, or cannot run
   3    done, but the results cannot be trusted, whatever the checks say
   6    a setting could not be made durable; nothing was changed
@@ -109,7 +109,7 @@ pub enum Command {
     Tune(TuneArgs),
     /// Build a test bed of hosts, links, and real services, and tear it down again
     Lab(LabArgs),
-    /// Probe latency from outside the load: HTTP, TCP, or ICMP
+    /// Probe latency and loss from outside the load: several targets over HTTP, TCP, or ICMP
     Probe(ProbeArgs),
     /// Show where the CPU time goes, or what threads wait for, as a flame graph
     Profile(ProfileArgs),
@@ -306,10 +306,47 @@ impl OutputForm {
     }
 }
 
+/// How to print a comparison.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ComparisonOutputOptions {
+    /// Output format [default: text]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    pub output: Option<ComparisonForm>,
+    /// Print the result as one JSON document (same as --output json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ComparisonOutputOptions {
+    /// The requested format.
+    pub fn form(self) -> ComparisonForm {
+        self.output.unwrap_or(ComparisonForm::of_json(self.json))
+    }
+}
+
+/// Output formats of comparisons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ComparisonForm {
+    /// One screen of text
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// One line of JSON per second, event, trial, and pair, as they happen
+    Jsonl,
+}
+
+impl ComparisonForm {
+    /// The format for a command that has only `--json`.
+    pub fn of_json(is_json: bool) -> ComparisonForm {
+        if is_json { ComparisonForm::Json } else { ComparisonForm::Text }
+    }
+}
+
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// Run: its folder, its name, or the end of its name [default: the newest]
+    /// Run: its folder, its name, or the end of its name; or a file with the lines of `sysdyno probe` [default: the newest run]
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,
@@ -339,7 +376,7 @@ pub struct ExplainArgs {
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// Run: its folder, its name, or the end of its name [default: the newest]
+    /// Run: its folder, its name, or the end of its name; or a file with the lines of `sysdyno probe` [default: the newest run]
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,

@@ -1,14 +1,17 @@
 //! Command-line arguments of `profile`.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 use sysdyno_plan::options::{SshOptions, Typed};
 use sysdyno_record::place::HostPlace;
+use sysdyno_record::profile::SampledEvent;
 use sysdyno_record::units::SpanNs;
 
 /// What the help of single options does not say.
 const AFTER_HELP: &str = "\
-Without -p, --tier, and --cgroup, all processes of the host are profiled. Ctrl-C stops early and shows the samples so far. \
+Without -p, --tier, and --cgroup, all processes of the host are profiled, which needs root. Users can profile their own processes. \
+Ctrl-C stops early and shows the samples so far. \
 Do not profile during a measurement: sampling costs the server some CPU time.";
 
 /// Arguments of `profile`.
@@ -40,6 +43,11 @@ pub struct ProfileArgs {
     /// Samples per second and CPU
     #[arg(long, short = 'F', value_name = "HZ", default_value_t = 99, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub frequency: u32,
+    /// Sample at this event; the more of them in a function, the more samples. All but cpu-clock need hardware counters [default:
+    /// cycles, or cpu-clock on a machine without counters]
+    #[arg(long, value_name = "EVENT", conflicts_with = "off_cpu",
+        value_parser = PossibleValuesParser::new(SampledEvent::ALL.map(SampledEvent::name)))]
+    pub event: Option<String>,
     /// Show what threads wait for instead of where the CPU time goes; records every context switch
     #[arg(long)]
     pub off_cpu: bool,

@@ -1,6 +1,6 @@
 //! Command-line arguments of `try`.
 
-use super::{FenceOptions, RecordOptions};
+use super::{ComparisonOutputOptions, FenceOptions, LiveOptions, RecordOptions};
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_plan::options::{TargetOptions, TryOptions, WorkloadOptions};
@@ -21,11 +21,20 @@ pub struct TryArgs {
     /// Command B
     #[arg(long = "b", value_name = "COMMAND", requires = "command_a")]
     pub command_b: Option<String>,
+    /// Command whose run time is measured with and without the change, instead of loading a server
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["servers", "command_a"])]
+    pub command: Option<String>,
+    /// Run this command before each run of --command, unmeasured; if it fails, everything stops
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    pub prepare: Option<String>,
+    /// Run this command after each run of --command, unmeasured, even if the run was interrupted
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    pub clean: Option<String>,
     /// Run commands by /bin/sh instead of directly
     #[arg(long)]
     pub shell: bool,
     /// Experiment file that defines A, B, and any options
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["changes", "servers", "command_a"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["changes", "servers", "command_a", "command"])]
     pub experiment: Option<PathBuf>,
     #[command(flatten)]
     pub options: TryOptions,
@@ -49,9 +58,10 @@ pub struct TryArgs {
     /// Print the plan and how long it may take, and exit
     #[arg(long)]
     pub dry_run: bool,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub live: LiveOptions,
+    #[command(flatten)]
+    pub output: ComparisonOutputOptions,
 }
 
 const AFTER_HELP: &str = "\

@@ -1,5 +1,6 @@
 //! Command-line arguments of `watch`.
 
+use super::RecordOptions;
 use clap::Args;
 use sysdyno_plan::options::{SshOptions, Typed};
 use sysdyno_record::place::HostPlace;
@@ -41,6 +42,11 @@ pub struct WatchArgs {
     /// Print one JSON document per sample, on one line, with every value read
     #[arg(long)]
     pub json: bool,
+    /// Also record the host, in a run folder that `show`, `report`, and `serve` open; one host only
+    #[arg(long)]
+    pub record: bool,
+    #[command(flatten)]
+    pub folder: RecordOptions,
 }
 
 /// Which columns to show.

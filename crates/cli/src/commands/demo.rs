@@ -6,7 +6,7 @@
 use super::record::{Session, print, record_quietly};
 use super::run::search;
 use super::tryout::{TrySession, print as print_tryout};
-use crate::args::{DemoArgs, FenceOptions, OutputForm, Planted};
+use crate::args::{ComparisonForm, DemoArgs, FenceOptions, OutputForm, Planted};
 use crate::exit::Exit;
 use crate::fence;
 use crate::here::{Here, program, tuning};
@@ -113,7 +113,8 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     let tried = TrySession {
         runs_dir: session.runs_dir,
         tuning,
-        is_json,
+        form: ComparisonForm::of_json(is_json),
+        live: RefCell::default(),
         fail_if: &[],
         guard: session.guard.borrow().clone(),
     }
@@ -126,7 +127,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
         });
         ui.print(&format!("{document:#}"));
     } else if let Some((run, conclusion)) = shown {
-        print_tryout(run, conclusion, false, ui);
+        print_tryout(run, conclusion, ComparisonForm::Text, ui);
     }
     Ok(if recorded.exit() == Exit::Done { tried.exit } else { recorded.exit() })
 }

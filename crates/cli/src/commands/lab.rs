@@ -65,6 +65,14 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
             labs.reload(&name_of(&lab)?, &service)?;
             Ok(Exit::Done)
         }
+        LabCommand::Mount { lab, service } => {
+            labs.mount(&name_of(&lab)?, &service)?;
+            Ok(Exit::Done)
+        }
+        LabCommand::Unmount { lab, service } => {
+            labs.unmount(&name_of(&lab)?, &service)?;
+            Ok(Exit::Done)
+        }
         LabCommand::Down { lab, all } => down(&labs, lab.as_deref(), all, ui),
         LabCommand::Export { lab, output, format, host } => {
             export(&labs, (&lab, host.as_deref()), (&output, format), ui)

@@ -14,7 +14,6 @@ use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, forecast};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::place::{HostPlace, HostWay};
 use sysdyno_record::plan::{LoadPlan, PhaseKind, Plan};
-use sysdyno_record::profile::ProfileKind;
 use sysdyno_run::execute::{self, SamplingPlan};
 use sysdyno_run::profiling::{ProfileRequest, check_profile};
 
@@ -94,7 +93,7 @@ pub fn load_profile(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<
 pub fn profile_request(servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
     let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_));
     if !servers.server.as_ref().is_some_and(is_elsewhere) {
-        check_profile(ProfileKind::OnCpu, RATE_HZ)?;
+        check_profile(&ProfileRequest::of_host(RATE_HZ))?;
     }
     Ok(ProfileRequest::of_host(RATE_HZ))
 }

@@ -23,6 +23,7 @@ mod target;
 mod tryout;
 mod tune;
 mod watch;
+mod watched;
 mod work;
 
 use crate::args::Command;
@@ -50,7 +51,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Experiment(args) => experiment::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),
-        Command::Probe(args) => probe::probe(&args, ui),
+        Command::Probe(args) => probe::probe(args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Watch(args) => watch::watch(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),

@@ -8,7 +8,7 @@ use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use std::io::IsTerminal;
 use sysdyno_analyze::profile::summarize;
-use sysdyno_record::profile::{Profile, ProfileKind, ProfileSummary};
+use sysdyno_record::profile::{Profile, ProfileKind, ProfileSummary, SampledEvent};
 use sysdyno_record::units::{SpanNs, WallNs};
 use sysdyno_report::html::{ProfileMade, render_profile};
 use sysdyno_report::{number, profile as text};
@@ -40,8 +40,8 @@ pub fn profile(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
         Some(place) => {
             let mut agent = reach_host(&place.0, &args.ssh, args.server_sudo, ui)?;
-            ui.note(&announced(&request));
-            let profile = agent.profile(request, &mut UntilInterrupted(&signals))?;
+            let note = announced(&request);
+            let profile = agent.profile(request, &mut UntilInterrupted { signals: &signals, ui, note })?;
             Profile { host: Some(place.0.name.clone()), ..profile }
         }
     };
@@ -88,21 +88,30 @@ fn form(args: &ProfileArgs) -> anyhow::Result<ProfileForm> {
 
 fn request(args: &ProfileArgs) -> ProfileRequest {
     let kind = if args.off_cpu { ProfileKind::OffCpu } else { ProfileKind::OnCpu };
+    let event = SampledEvent::ALL.into_iter().find(|event| args.event.as_deref() == Some(event.name()));
     let duration = args.duration.map_or(DURATION_DEFAULT, |span| span.0);
     let (pids, tiers, cgroups) = (args.pids.clone(), args.tiers.clone(), args.cgroups.clone());
-    ProfileRequest { kind, rate_hz: args.frequency, pids, tiers, cgroups, duration }
+    ProfileRequest { kind, event, rate_hz: args.frequency, pids, tiers, cgroups, duration }
 }
 
 /// The other side of a profile of another host.
-struct UntilInterrupted<'a>(&'a Signals);
+struct UntilInterrupted<'a> {
+    signals: &'a Signals,
+    ui: &'a Ui,
+    /// What is said once sampling has begun.
+    note: String,
+}
 
 impl AgentLink for UntilInterrupted<'_> {
-    fn notice(&mut self, _: Notice) -> Result<(), RunError> {
+    fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
+        if matches!(notice, Notice::Profiling) {
+            self.ui.note(&self.note);
+        }
         Ok(())
     }
 
     fn tick(&mut self) -> Proceed {
-        if self.0.is_interrupted() { Proceed::Stop } else { Proceed::Continue }
+        if self.signals.is_interrupted() { Proceed::Stop } else { Proceed::Continue }
     }
 }
 
@@ -136,6 +145,7 @@ fn next(args: &ProfileArgs) -> String {
     words.extend(args.cgroups.iter().map(|cgroup| format!("--cgroup {cgroup}")));
     words.extend(args.server.iter().map(|place| format!("--server {}", place.0.name)));
     words.extend(args.server_sudo.then(|| "--server-sudo".to_owned()));
+    words.extend(args.event.iter().map(|event| format!("--event {event}")));
     words.extend(args.off_cpu.then(|| "--off-cpu".to_owned()));
     words.push(format!("-o {FILE_PROPOSED}"));
     words.join(" ")

@@ -17,7 +17,7 @@ use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::load::LatencySet;
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus, Tool};
-use sysdyno_record::plan::Plan;
+use sysdyno_record::plan::{LoadPlan, Plan};
 use sysdyno_record::store::{NewRun, Remains, Run, RunWriter};
 use sysdyno_report::output::{ab, csv, spectrum};
 use sysdyno_report::{ReportInput, escape, html, json, terminal};
@@ -34,7 +34,7 @@ pub struct Session<'a> {
     pub runs_dir: &'a Path,
     /// Form of the result.
     pub form: OutputForm,
-    /// File for the lines of the probe.
+    /// File for the lines of the probes.
     pub probe_log: Option<&'a Path>,
     /// The hosts of the server and of the generators.
     pub server: &'a ServerOptions,
@@ -109,8 +109,8 @@ pub fn record_quietly(
     if let Err(error) = begun {
         return Err(fail(writer, error.into()));
     }
-    let mut console =
-        Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
+    let mut console = Console::new(*ui, signals.clone())
+        .with_probes(plan.load().map_or_else(Vec::new, LoadPlan::probed), probe_log);
     let live = &mut *session.live.borrow_mut();
     live.begin(writer.id(), session.kind);
     let (executed, lost, remains) = {
@@ -252,7 +252,9 @@ pub fn print(run: &Run, input: &ReportInput<'_>, form: OutputForm, ui: &Ui) {
 fn document(input: &ReportInput<'_>) -> serde_json::Value {
     match input.run.plan {
         Some(Plan::Load(_)) => json::load_document(input),
-        Some(Plan::Run(_) | Plan::Try(_) | Plan::Work(_)) | None => json::run_document(input),
+        Some(Plan::Run(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_)) | None => {
+            json::run_document(input)
+        }
     }
 }
 

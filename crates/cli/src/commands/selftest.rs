@@ -1,6 +1,6 @@
 //! `sysdyno selftest diagnose`: known faults, planted in real services, and what the diagnosis says of each.
 
-use super::experiment::{beside, guard, make, provide_all};
+use super::experiment::{Making, beside, guard, make, provide_all};
 use super::record::is_living;
 use crate::args::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
 use crate::exit::Exit;
@@ -8,6 +8,7 @@ use crate::here::{Here, draw_seed, tuning};
 use crate::settings::SettingsFile;
 use crate::ui::{Signals, Ui, causes};
 use anyhow::{Context, ensure};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::analyze;
 use sysdyno_analyze::judge::judge;
@@ -106,7 +107,9 @@ fn measure(
     let now = clock::wall().0 / 1_000_000_000;
     let name = format!("{}-{now}-{:05x}", plan.name, draw_seed() & 0xf_ffff);
     let mut folder = ExperimentFolder::create(parent, &name, plan)?;
-    let exit = make(&mut folder, (labs, tuning, &guard), &host.ssh, signals, &ui.quiet(host.quiet));
+    let live = RefCell::default();
+    let making = Making { tuning, guard: &guard, live: &live, signals, ui: &ui.quiet(host.quiet) };
+    let exit = make(&mut folder, (labs, &host.ssh), &making);
     for cell in measured_cells(&folder.lines) {
         let Some(case) = cases.get(cell.variant as usize) else { continue };
         judged.push(judged_case(case, folder.runs().join(&cell.run))?);

@@ -1,8 +1,8 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
 use super::record::{is_living, print};
-use super::{tryout, work};
-use crate::args::{OutputForm, RecordOptions, ReportArgs, ShowArgs};
+use super::{probe, tryout, watched, work};
+use crate::args::{ComparisonForm, OutputForm, RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
@@ -20,6 +20,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         "cannot print a recorded run while it happens\nhint: --output json prints the result; intervals.jsonl in the run's \
          folder has a line for each second"
     );
+    if let Some(lines) = args.run.as_deref().filter(|path| path.is_file()) {
+        return probe::show_lines(lines, args.output.form(), ui);
+    }
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
     if args.verify {
@@ -33,8 +36,16 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         work::print(&run, plan, args.output.form(), ui)?;
         return Ok(work::exit_of(&run, plan));
     }
+    if let Some(Plan::Probe(_)) = &run.plan {
+        return probe::show(&run, args.output.form(), ui);
+    }
+    if let Some(Plan::Watch(_)) = &run.plan {
+        let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
+        watched::print(&run, &analysis, args.output.form(), ui)?;
+        return Ok(Exit::of(&analysis));
+    }
     if let Some(conclusion) = tryout::conclusion_of(&run) {
-        tryout::print(&run, &conclusion, args.output.json, ui);
+        tryout::print(&run, &conclusion, ComparisonForm::of_json(args.output.form() == OutputForm::Json), ui);
         return Ok(tryout::exit_of(&conclusion, &[]));
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
@@ -43,13 +54,19 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    if let Some(lines) = args.run.as_deref().filter(|path| path.is_file()) {
+        let beside = || PathBuf::from(format!("{}.html", lines.display()));
+        let path = args.output.unwrap_or_else(beside);
+        write(&path, &probe::page_of_lines(lines)?)?;
+        ui.print(&path.display().to_string());
+        return Ok(Exit::Done);
+    }
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
     let page = page_of(&run);
     let path = match args.output {
         Some(path) => {
-            std::fs::write(&path, page)
-                .with_context(|| format!("cannot write report '{}'", path.display()))?;
+            write(&path, &page)?;
             path
         }
         None => {
@@ -61,10 +78,15 @@ pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn write(path: &Path, page: &str) -> anyhow::Result<()> {
+    std::fs::write(path, page).with_context(|| format!("cannot write report '{}'", path.display()))
+}
+
 /// The page of a run.
 pub(super) fn page_of(run: &Run) -> String {
     match (&run.plan, tryout::conclusion_of(run)) {
         (Some(Plan::Work(plan)), _) => work::report(run, plan),
+        (Some(Plan::Probe(_)), _) => probe::page(run),
         (_, Some(conclusion)) => tryout::page(run, &conclusion),
         (_, None) => {
             let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));

@@ -1,17 +1,18 @@
 //! `sysdyno try`: one change, tried on the live server, proved or refuted, and undone.
 
 use super::record::{fail as give_up, finish, new_run, read_back};
-use crate::args::TryArgs;
+use crate::args::{ComparisonForm, TryArgs};
 use crate::exit::Exit;
 use crate::fence::{self, Others};
 use crate::here::{Here, tuning};
 use crate::settings::SettingsFile;
-use crate::ui::{Console, Signals, Ui};
+use crate::ui::{Console, LiveOutput, Onlookers, Signals, Ui};
 use anyhow::Context;
+use std::cell::RefCell;
 use std::path::Path;
 use sysdyno_analyze::tryout::{Around, Course, conclude};
 use sysdyno_plan::options::{Combine, Word};
-use sysdyno_plan::{Checked, TryDraft, forecast};
+use sysdyno_plan::{Checked, TimedCommand, TryDraft, forecast};
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::plan::Plan;
@@ -38,6 +39,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
         changes: args.changes,
         servers: args.servers,
         commands: args.command_a.zip(args.command_b).map(Into::into),
+        command: args.command.map(|run| TimedCommand { run, prepare: args.prepare, clean: args.clean }),
         has_shell: args.shell,
         file: args.experiment,
         options: args.options.or(settings.tryout),
@@ -56,10 +58,13 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let runs_dir = args.record.or(settings.record).folder()?;
+    let form = args.output.form();
+    let live = LiveOutput::start(&args.live, ui)?.with_lines(form == ComparisonForm::Jsonl);
     let session = TrySession {
         runs_dir: &runs_dir,
         tuning,
-        is_json: args.json,
+        form,
+        live: RefCell::new(live),
         fail_if: &draft.options.fail_if,
         guard,
     };
@@ -87,8 +92,10 @@ pub struct TrySession<'a> {
     pub runs_dir: &'a Path,
     /// How settings are changed.
     pub tuning: Tuning,
-    /// Whether the result is one JSON document.
-    pub is_json: bool,
+    /// Form of the result.
+    pub form: ComparisonForm,
+    /// Who looks on besides the console.
+    pub live: RefCell<LiveOutput>,
     /// Words that fail.
     pub fail_if: &'a [Word<Comparison>],
     /// What may be loaded.
@@ -110,7 +117,7 @@ impl TrySession<'_> {
     pub fn run(&self, plan: &TryPlan, ui: &Ui) -> anyhow::Result<Exit> {
         let tried = self.carry_out(plan, ui)?;
         if let (Some(run), Some(conclusion)) = (&tried.run, &tried.conclusion) {
-            print(run, conclusion, self.is_json, ui);
+            print(run, conclusion, self.form, ui);
         }
         Ok(tried.exit)
     }
@@ -130,8 +137,11 @@ impl TrySession<'_> {
         }
         let mut console = Console::new(*ui, signals.clone()).of_tryout(plan);
         let order = TryOrder { plan, tuning: self.tuning.clone(), calibration };
+        let live = &mut *self.live.borrow_mut();
+        live.begin_tryout(writer.id(), plan);
         let (executed, remains) = {
-            let mut journal = RunJournal::new(&mut writer, &mut console);
+            let mut onlookers = Onlookers { console: &mut console, live };
+            let mut journal = RunJournal::new(&mut writer, &mut onlookers);
             let executed = execute(&order, &mut LocalAgent::guarded(guard), &mut journal);
             (executed, journal.remains())
         };
@@ -139,6 +149,7 @@ impl TrySession<'_> {
         let end = match executed {
             Ok(end) => end,
             Err(error) => {
+                live.fail(writer.manifest(), &error.to_string(), ui);
                 writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
                 return Ok(TriedChanges { exit: failed(error, ui)?, run: None, conclusion: None });
             }
@@ -152,6 +163,7 @@ impl TrySession<'_> {
         run.conclusion.clone_from(&end.conclusion);
         let report = end.conclusion.as_ref().map(|conclusion| |run: &Run| page(run, conclusion));
         finish(writer, &mut run, (status, reason), report, ui);
+        live.end_tryout(&run.manifest, end.conclusion.as_ref(), ui);
         let exit = match self.exit(&end, ui) {
             _ if is_interrupted => Exit::Interrupted,
             Exit::Done | Exit::CheckFailed if run.manifest.status == RunStatus::Failed => Exit::Untrusted,
@@ -186,11 +198,13 @@ pub fn exit_of(conclusion: &TryConclusion, fail_if: &[Word<Comparison>]) -> Exit
 }
 
 /// Prints a tryout as `try` and `show` do.
-pub fn print(run: &Run, conclusion: &TryConclusion, is_json: bool, ui: &Ui) {
+pub fn print(run: &Run, conclusion: &TryConclusion, form: ComparisonForm, ui: &Ui) {
     let input = TryInput::new(run, conclusion);
-    match is_json {
-        true => ui.print(&format!("{:#}", json::tryout_document(&input))),
-        false => ui.print(&terminal::render_tryout(&input, &ui.style())),
+    match form {
+        ComparisonForm::Text => ui.print(&terminal::render_tryout(&input, &ui.style())),
+        ComparisonForm::Json => ui.print(&format!("{:#}", json::tryout_document(&input))),
+        // Was printed while it happened.
+        ComparisonForm::Jsonl => {}
     }
 }
 
@@ -267,7 +281,7 @@ fn is_alike(one: &TryPlan, other: &TryPlan) -> bool {
     };
     let command = |plan: &TryPlan| match &plan.variants[0].action {
         Action::Command(command) => Some(command.text.clone()),
-        _ => None,
+        _ => plan.command.as_ref().map(|command| command.run.text.clone()),
     };
     one.metric == other.metric
         && one.rate == other.rate

@@ -4,15 +4,16 @@ use super::record::{fail, finish, is_living, new_run, read_back};
 use crate::args::{LoadArgs, OutputForm};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
-use crate::ui::{Signals, Ui};
+use crate::ui::{LiveOutput, Signals, Ui};
 use anyhow::{Context, bail, ensure};
+use std::cell::RefCell;
 use std::path::Path;
 use sysdyno_analyze::compare::WorkProfile;
 use sysdyno_analyze::work::conclude;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{WorkDraft, forecast};
 use sysdyno_record::analysis::VerdictStatus;
-use sysdyno_record::event::{Event, EventKind, SettingHeld};
+use sysdyno_record::event::{Event, EventKind, SettingHeld, undone};
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Remains, Run, RunWriter};
@@ -38,8 +39,12 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&escape::terminal(&forecast::work(&plan), 1000));
     let runs_dir = args.record.or(SettingsFile::read()?.record).folder()?;
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let manner = Manner { is_shown, count: None };
-    let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work(&[])?))?;
+    let manner = Manner { is_shown, ..Manner::default() };
+    let live = RefCell::default();
+    let worked = record(&plan, (&runs_dir, manner, &live), &signals, ui, |_, do_work| {
+        do_work(&[])?;
+        Ok(Vec::new())
+    })?;
     print(&worked.run, &plan, form, ui)?;
     Ok(match exit(&worked.summary) {
         _ if signals.is_interrupted() => Exit::Interrupted,
@@ -59,30 +64,31 @@ pub struct Worked {
 /// Does work under settings that are held.
 pub type DoWork<'a> = &'a mut dyn FnMut(&[SettingHeld]) -> Result<(), RunError>;
 
-/// Does work in a run folder of its own, and writes its report. `around` is given the name of the run and what does it,
-/// under settings that are written down.
+/// Does work in a run folder of its own, tells `live`, and writes its report. `around` is given the name of the run and what does it,
+/// under settings that are written down; it returns those that were not restored.
 pub fn record(
     plan: &WorkPlan,
-    (runs_dir, manner): (&Path, Manner<'_>),
+    (runs_dir, manner, live): (&Path, Manner<'_>, &RefCell<LiveOutput>),
     signals: &Signals,
     ui: &Ui,
-    around: impl FnOnce(String, DoWork<'_>) -> anyhow::Result<()>,
+    around: impl FnOnce(String, DoWork<'_>) -> anyhow::Result<Vec<String>>,
 ) -> anyhow::Result<Worked> {
     let mut writer = RunWriter::create(runs_dir, new_run(RunKind::Load)?)?;
     if let Err(error) = writer.plan(&Plan::Work(plan.clone())) {
         return Err(fail(writer, error.into()));
     }
-    let mut operations = Vec::new();
+    live.borrow_mut().begin(writer.id(), RunKind::Load);
+    let (mut operations, mut held) = (Vec::new(), Vec::new());
     let name = writer.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let done = around(name, &mut |settings| {
-        for setting in settings {
-            let event = EventKind::Setting(setting.clone());
-            writer.event(&Event { mono_ns: clock::monotonic(), event })?;
-        }
-        operations = run(plan, manner, &mut writer, &mut Foreman { ui, signals })?;
+        held = settings.to_vec();
+        mark(&mut writer, live, held.iter().cloned().map(EventKind::Setting))?;
+        operations = run(plan, manner, &mut writer, &mut Foreman { ui, signals, live })?;
         Ok(())
     });
-    if let Err(error) = done {
+    let undone = done.and_then(|left| Ok(mark(&mut writer, live, undone(&held, &left))?));
+    if let Err(error) = undone {
+        live.borrow_mut().fail(writer.manifest(), &error.to_string(), ui);
         return Err(fail(writer, error));
     }
     // What cannot be written any more is remembered by the writer, and told at the end.
@@ -97,7 +103,22 @@ pub fn record(
     let reason = is_interrupted.then(|| "interrupted by a signal".into());
     let page = |run: &Run| page(&WorkInput::new(run, plan, &summary));
     finish(writer, &mut run, (status, reason), Some(page), ui);
+    live.borrow_mut().end(&run.manifest, None, ui);
     Ok(Worked { run, summary })
+}
+
+/// Writes marks down, and tells them.
+fn mark(
+    writer: &mut RunWriter,
+    live: &RefCell<LiveOutput>,
+    events: impl Iterator<Item = EventKind>,
+) -> Result<(), RunError> {
+    for event in events {
+        let event = Event { mono_ns: clock::monotonic(), event };
+        writer.event(&event)?;
+        live.borrow_mut().mark(&event);
+    }
+    Ok(())
 }
 
 /// A record of work as comparisons see it.
@@ -161,10 +182,12 @@ fn form(form: OutputForm) -> anyhow::Result<OutputForm> {
 struct Foreman<'a> {
     ui: &'a Ui,
     signals: &'a Signals,
+    live: &'a RefCell<LiveOutput>,
 }
 
 impl Overseer for Foreman<'_> {
     fn line(&mut self, line: &WorkLine) {
+        self.live.borrow_mut().operation(line);
         let WorkLine::Command(run) = line else { return };
         let is_bad = !matches!(run.ending, Ending::Exit(0) | Ending::Interrupted);
         if run.step == Step::WarmUp && is_bad {

@@ -8,7 +8,7 @@ mod progress;
 mod signals;
 
 pub use full_screen::{FullScreen, Key};
-pub use live::{LiveOutput, Onlookers};
+pub use live::{ExperimentEnding, LiveOutput, Onlookers};
 pub use probe_log::ProbeLog;
 pub use progress::Console;
 pub use signals::Signals;

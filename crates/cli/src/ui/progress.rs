@@ -9,13 +9,13 @@ use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
 use sysdyno_analyze::live::LiveRun;
 use sysdyno_analyze::outcome::TrialOutcome;
-use sysdyno_analyze::probe::ProbeTally;
+use sysdyno_analyze::probe::ProbesTally;
 use sysdyno_analyze::tryout::{Standing, forecast};
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin};
 use sysdyno_record::plan::PhaseKind;
-use sysdyno_record::probe::{ProbePlan, ProbeReply};
+use sysdyno_record::probe::{ProbeReply, ProbedTarget};
 use sysdyno_record::progress::{CpuUses, RunProgress};
-use sysdyno_record::tryout::{Settled, TryPlan};
+use sysdyno_record::tryout::{TryLine, TryPlan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{number, probe, progress};
 use sysdyno_run::clock;
@@ -56,12 +56,11 @@ enum Form {
     Picture,
 }
 
-/// What is kept of a probe beside the load.
+/// What is kept of the probes beside the load.
 #[derive(Debug)]
 struct ProbeWatch {
-    plan: ProbePlan,
     /// Of the present trial.
-    tally: ProbeTally,
+    tally: ProbesTally,
     trial: u32,
     log: Option<ProbeLog>,
 }
@@ -93,9 +92,10 @@ impl Console {
         Console { live: LiveRun::of_tryout(plan), tryout: Some(plan.clone()), ..self }
     }
 
-    /// The same, looking at a probe beside the load as well, whose lines go into the log.
-    pub fn with_probe(mut self, plan: Option<ProbePlan>, log: Option<ProbeLog>) -> Console {
-        self.probe = plan.map(|plan| ProbeWatch { plan, tally: ProbeTally::default(), trial: 0, log });
+    /// The same, looking at probes beside the load as well, whose lines go into the log.
+    pub fn with_probes(mut self, targets: Vec<ProbedTarget>, log: Option<ProbeLog>) -> Console {
+        let has_any = !targets.is_empty();
+        self.probe = has_any.then(|| ProbeWatch { tally: ProbesTally::new(targets), trial: 0, log });
         self
     }
 
@@ -185,8 +185,8 @@ impl Watcher for Console {
         }
     }
 
-    fn settled(&mut self, settled: &Settled) {
-        let Some(plan) = &self.tryout else { return };
+    fn told(&mut self, line: &TryLine) {
+        let (Some(plan), TryLine::Settled(settled)) = (&self.tryout, line) else { return };
         let forecast = forecast(plan, settled.trial, SpanNs(0));
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());
@@ -218,11 +218,11 @@ impl Watcher for Console {
     fn probe(&mut self, reply: &ProbeReply) {
         let Some(watch) = &mut self.probe else { return };
         if watch.trial != reply.trial {
-            (watch.trial, watch.tally) = (reply.trial, ProbeTally::default());
+            (watch.trial, watch.tally) = (reply.trial, ProbesTally::new(watch.tally.targets().to_vec()));
         }
         watch.tally.add(reply);
         if let Some(log) = &mut watch.log {
-            log.write(&probe::line(reply, clock::pair().wall(reply.end_mono_ns)));
+            log.write(&probe::line(reply, clock::pair().wall(reply.end_mono_ns), watch.tally.targets()));
         }
     }
 
@@ -230,9 +230,13 @@ impl Watcher for Console {
         if self.signals.take_asked() {
             self.note(&statistics(progress, so_far));
             if let Some(watch) = &self.probe {
-                let summary = watch.tally.summary(&watch.plan);
-                let line = probe::statistics(&summary, &self.ui.progress_style());
-                self.ui.note(&format!("probe ({}): {line}", watch.plan.kind.name()));
+                let (targets, summaries) = (watch.tally.targets(), watch.tally.summaries());
+                let lines = probe::statistics(targets, &summaries, &self.ui.progress_style());
+                let lead = match targets {
+                    [one] => format!("probe ({}): ", one.plan.kind.name()),
+                    _ => String::new(),
+                };
+                self.ui.note(&format!("{lead}{lines}"));
             }
         }
     }

@@ -57,6 +57,34 @@ fn an_error_page_is_refused_and_both_numbers_are_shown() {
 }
 
 #[test]
+fn requests_that_timed_out_are_lower_bounds_and_so_is_the_difference() {
+    let program = Program::new();
+    let load = |delays_us: &str| {
+        let target = Target::start(&["--delays-us", delays_us]);
+        let common =
+            ["--connections", "16", "--timeout", "100ms", "--duration", "2s", "--warmup", "0s", "--json"];
+        let outcome = program.run([&["load", target.url()], common.as_slice()].concat());
+        let folder = outcome.json()["run"].as_str().expect("a folder").to_owned();
+        folder.rsplit('/').next().expect("a name").to_owned()
+    };
+    let (good, bad) = (load("2000"), load("2000,400000,400000"));
+    let outcome = compare(&program, &[&good, &bad, "--fail-if", "worse"]);
+    outcome.expect_code(1);
+    for text in ["Median latency of B is worse: at least × ", "▲ C03", "≥ ", "▼ worse      at least × "]
+    {
+        assert!(outcome.stdout.contains(text), "no '{text}' in {outcome}");
+    }
+    let document = compare(&program, &[&good, &bad, "--json"]).json();
+    assert_eq!(gate(&document, "C03").map(|gate| gate["severity"].clone()), Some("bounded".into()));
+    let effect = &metric(&document, "p50")["effects"][0];
+    assert_eq!((&effect["effect"], &effect["bound"]["side"]), (&Value::Null, &"at_least".into()));
+    assert!(metric(&document, "goodput")["sides"][1]["median"].is_null(), "nothing else is known of it");
+    let back = compare(&program, &[&bad, &good, "--json"]).json();
+    assert_eq!(back["verdicts"][0]["verdict"]["word"], "better");
+    assert_eq!(metric(&back, "p50")["effects"][0]["bound"]["side"], "at_most");
+}
+
+#[test]
 fn another_page_is_refused_unless_it_is_allowed() {
     let program = Program::new();
     let one = load(&program, &["--delays-us", "1000"], &[]);

@@ -4,7 +4,7 @@
 
 use crate::profile::can_profile;
 use crate::rig::hostile::closed_port;
-use crate::rig::program::{Outcome, Running};
+use crate::rig::program::{Outcome, Running, Target};
 use crate::rig::wait_until;
 use crate::tryout::Bench;
 use rustix::process::Signal;
@@ -152,6 +152,44 @@ fn an_experiment_that_may_end_early_ends_once_its_differences_are_decided() {
     let folder = folder(&bench).expect("there is one").display().to_string();
     start(&bench, "resume", &folder).finish(LIMIT);
     assert_eq!(lines(&bench, "ended").len() as u64, trials, "nothing is left to resume");
+}
+
+#[test]
+fn a_variant_that_times_out_is_worse_by_at_least_so_much() {
+    let bench = Bench::new(&["--delays-us", "2000"]);
+    // Two of three requests take longer than they may.
+    let slow = Target::start(&["--delays-us", "2000,400000,400000"]);
+    let text = format!(
+        "name = 'pages'\nurl = '{}'\nblocks = 2\nseed = 5\nnoisy = true\nmetric = 'p50'\n\
+         [load]\nconnections = 16\nduration = '2s'\nwarmup = '0s'\n[target]\ntimeout = '100ms'\n\
+         [[variant]]\nname = 'fast'\n[[variant]]\nname = 'as fast'\n\
+         [[variant]]\nname = 'slow'\nurl = '{}'\n",
+        bench.target.url(),
+        slow.url()
+    );
+    fs::write(file(&bench, 1), text).expect("writes");
+    let outcome = run(&bench).finish(LIMIT);
+    outcome.expect_code(0);
+    let document = outcome.json();
+    let metric = &document["operations"][0]["metrics"][0];
+    assert_eq!((&metric["metric"], &metric["sides"][2]["is_lower_bound"]), (&"p50".into(), &true.into()));
+    let slow = &metric["effects"][1];
+    assert_eq!((&slow["effect"], &slow["verdict"]["word"]), (&Value::Null, &"worse".into()), "{outcome}");
+    assert_eq!(
+        (&slow["bound"]["side"], &slow["method"]),
+        (&"at_least".into(), &"blocks".into()),
+        "{outcome}"
+    );
+    assert!(slow["bound"]["ratio"].as_f64().is_some_and(|ratio| ratio > 5.0), "{outcome}");
+    assert!(
+        metric["effects"][0]["effect"]["point"].is_number(),
+        "the others are compared as ever: {outcome}"
+    );
+    let goodput = &document["operations"][0]["metrics"][1];
+    assert!(
+        goodput["sides"][2]["missing"].as_str().is_some_and(|why| why.contains("timed out")),
+        "{outcome}"
+    );
 }
 
 #[test]

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-fn lines(text: &str) -> Vec<Value> {
+pub(crate) fn lines(text: &str) -> Vec<Value> {
     let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"));
     text.lines().map(line).collect()
 }
 
-fn of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+pub(crate) fn of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["line"] == kind).collect()
 }
 
@@ -115,7 +115,7 @@ fn a_recorded_run_is_refused_as_lines() {
 }
 
 /// What a load serves: each series by its name and labels.
-fn scrape(address: &str, accept: &str) -> (String, BTreeMap<String, f64>) {
+pub(crate) fn scrape(address: &str, accept: &str) -> (String, BTreeMap<String, f64>) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let head = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nAccept: {accept}\r\n\r\n");
     stream.write_all(head.as_bytes()).expect("sends");

@@ -186,6 +186,45 @@ fn what_cannot_be_profiled_is_refused_with_a_hint() {
 }
 
 #[test]
+fn an_event_that_this_machine_does_not_count_is_refused_and_the_timer_is_named_in_the_record() {
+    let test = "an_event_that_this_machine_does_not_count_is_refused_and_the_timer_is_named_in_the_record";
+    if !can_profile(test, &[]) {
+        return;
+    }
+    let program = Program::new();
+    let _worker = Worker::spinning();
+    // As the kernel says it: what counts is a unit of this name, `cpu` and `cpu_core` of x86, `armv8_…` of ARM.
+    let units = std::fs::read_dir("/sys/bus/event_source/devices").expect("is there");
+    let mut names = units.flatten().map(|unit| unit.file_name().to_string_lossy().into_owned());
+    let has_counters = names.any(|name| name.starts_with("cpu") || name.starts_with("armv8"));
+    let pid = own_pid();
+    let of = |more: &[&str]| {
+        program.run([&["profile", "-p", &pid, "-d", "300ms", "-F", "499", "--json"][..], more].concat())
+    };
+    let counted = if has_counters { "cycles" } else { "cpu-clock" };
+    for (more, event) in [(&[][..], counted), (&["--event", "cpu-clock"], "cpu-clock")] {
+        let outcome = of(more);
+        outcome.expect_code(0);
+        assert_eq!(profile(&outcome)["event"], event, "{outcome}");
+    }
+    let screen = program.run(["profile", "-p", &pid, "-d", "300ms", "-F", "499", "--event", "cpu-clock"]);
+    assert!(screen.stdout.contains(" samples (cpu-clock)"), "{screen}");
+    if !has_counters {
+        for event in ["cycles", "instructions", "cache-misses", "branch-misses"] {
+            let outcome = of(&["--event", event]);
+            outcome.expect_code(2);
+            let text = format!(
+                "error: cannot sample {event}: this machine has no hardware counters\nhint: `--event cpu-clock`"
+            );
+            assert!(outcome.stderr.starts_with(&text), "{outcome}");
+        }
+    }
+    let outcome = of(&["--event", "cycles", "--off-cpu"]);
+    outcome.expect_code(2);
+    assert!(outcome.stderr.contains("cannot be used with '--off-cpu'"), "{outcome}");
+}
+
+#[test]
 fn without_rights_it_says_which_are_missing() {
     let test = "without_rights_it_says_which_are_missing";
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();

@@ -1,5 +1,6 @@
 //! `--server user@host`: an agent behind a real sshd in a network namespace, and every way in which that fails.
 
+use crate::profile::can_profile;
 use crate::rig::pair::{Pair, processes_with};
 use crate::rig::program::{Outcome, Program, Running};
 use crate::rig::ssh::{GUEST, OPERATOR, Sshd};
@@ -104,6 +105,33 @@ fn a_host_behind_ssh_is_watched_and_profiled() {
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("is JSON")
+}
+
+#[test]
+fn a_profile_that_is_not_allowed_there_is_refused_before_it_is_announced_and_sudo_takes_it() {
+    let test = "a_profile_that_is_not_allowed_there_is_refused_before_it_is_announced_and_sudo_takes_it";
+    let Some((pair, sshd)) = hosts() else { return skip(test, NEEDS) };
+    if !can_profile(test, &["sudo"]) {
+        return;
+    }
+    let (program, config) = (Program::new(), sshd.config());
+    let taken = |user: &str, more: &[&str]| {
+        let server = sshd.server_of(user);
+        let profile = ["profile", "--server", &server, "--ssh-config", &config, "-d", "300ms", "--json"];
+        Running::start(pair.command(&program, [&profile[..], more].concat())).finish(LIMIT)
+    };
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    if paranoid.trim().parse().is_ok_and(|level: i32| level > 0) {
+        let outcome = taken(GUEST, &[]);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.contains("cannot profile this host: Permission denied"), "{outcome}");
+        assert!(!outcome.stderr.contains("Sampling stacks"), "{outcome}");
+    }
+    let outcome = taken(OPERATOR, &["--server-sudo"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    assert!(outcome.stderr.contains("Sampling stacks of all processes"), "{outcome}");
+    assert!(json(&outcome.stdout)["profile"]["kernel_unseen"].is_null(), "{outcome}");
+    assert!(is_left(&sshd), "something is left on the other host");
 }
 
 #[test]

@@ -108,6 +108,39 @@ fn a_faster_command_is_better_a_slower_one_worse() {
 }
 
 #[test]
+fn a_setting_is_tried_with_a_command_between_what_prepares_and_what_clears_away() {
+    let bench = Bench::new(&[]);
+    let log = bench.program.runs().join("log");
+    let note = |text: &str| format!("sh -c \"echo {text} >> '{}'\"", log.display());
+    let setting = bench.root().join("proc/sys/vm/swappiness");
+    // It is slow as long as the setting is what it was.
+    let command = format!(
+        "sh -c \"echo run >> '{}'; grep -qv 60 '{}' || sleep 0.2\"",
+        log.display(),
+        setting.display()
+    );
+    let [prepare, clean] = ["prepare", "clean"].map(note);
+    let outcome = bench
+        .start(&["vm.swappiness=59", "--command", &command, "--prepare", &prepare, "--clean", &clean])
+        .finish(LIMIT);
+    assert_eq!(word(outcome.expect_code(0)), "better", "{outcome}");
+    assert!(bench.is_as_before(), "{outcome}");
+    let ran = fs::read_to_string(&log).expect("commands ran");
+    let ran: Vec<&str> = ran.lines().collect();
+    let is_whole = ran.chunks(3).all(|round| round == ["prepare", "run", "clean"]);
+    // One run of each side comes before the pairs.
+    assert!(is_whole && ran.len() >= 3 * 18, "{ran:?}");
+    for (arguments, said) in [
+        (&["vm.swappiness=59", "--command", "false"][..], "exited with code 1"),
+        (&["vm.swappiness=59", "--command", "true", "--prepare", "false"], "'false'"),
+        (&["--command", "true"], "cannot try nothing"),
+    ] {
+        let refused = bench.start(arguments).finish(LIMIT);
+        assert!(refused.expect_code(2).stderr.contains(said), "{refused}");
+    }
+}
+
+#[test]
 fn a_setting_that_cannot_matter_is_tried_read_back_and_undone() {
     let bench = Bench::new(&[]);
     let outcome = bench

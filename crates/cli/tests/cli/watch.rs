@@ -170,6 +170,113 @@ fn hosts_that_are_named_have_a_column_and_tab_leads_from_one_to_the_next() {
 }
 
 #[test]
+fn what_is_watched_is_recorded_and_shown_again() {
+    let program = Program::new();
+    let watch = program.run(["watch", "-c", "--csv", "--count", "12", "-i", "100ms", "--record"]);
+    assert_eq!(watch.expect_code(0).stdout.lines().count(), 13, "{watch}");
+    assert!(watch.stderr.contains("recording to ") && watch.stderr.contains("-watch-"), "{watch}");
+    let folder = program.run_folder().expect("a folder");
+    assert!(folder.join("report.html").exists());
+    let shown = program.run(["show", "--json"]);
+    let document = shown.expect_code(0).json();
+    assert_eq!((&document["kind"], &document["status"]), (&"watch".into(), &"complete".into()));
+    assert!(document["watched"]["samples_count"].as_u64() >= Some(13), "{document:#}");
+    let levels = document["watched"]["levels"].as_array().expect("levels");
+    assert!(levels.iter().any(|level| level["resource"] == "cpus_busy_ratio"), "{levels:?}");
+    let text = program.run(["show"]);
+    assert!(text.expect_code(0).stdout.contains("This host was watched for"), "{text}");
+    let verified = program.run(["show", "--verify"]);
+    verified.expect_code(0);
+    let requests = program.run(["show", "--output", "ab"]);
+    assert!(requests.expect_code(2).stderr.contains("it is for requests"), "{requests}");
+    let explained = program.run(["explain"]);
+    assert!(explained.expect_code(2).stderr.contains("it is no load"), "{explained}");
+}
+
+/// Waits until a record has readings; returns its folder.
+fn recorded(program: &Program) -> std::path::PathBuf {
+    let begin = Instant::now();
+    loop {
+        let folder = program.run_folder();
+        let readings =
+            folder.as_ref().and_then(|folder| std::fs::read_to_string(folder.join("series.jsonl")).ok());
+        if readings.is_some_and(|text| text.lines().count() > 5) {
+            return folder.expect("was there");
+        }
+        assert!(begin.elapsed() < LIMIT, "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_record_that_is_killed_opens_and_one_that_is_stopped_is_complete() {
+    for (signal, status, code) in [(Signal::KILL, "incomplete", None), (Signal::INT, "complete", Some(0))] {
+        let program = Program::new();
+        let words = ["watch", "-c", "-i", "100ms", "--record"];
+        let mut child = program.command(words).stderr(Stdio::null()).spawn().expect("it starts");
+        let folder = recorded(&program);
+        kill_process(Pid::from_child(&child), signal).expect("it is there");
+        assert_eq!(child.wait().expect("it ends").code(), code);
+        let shown = program.run(["show", "--json"]);
+        let document = shown.expect_code(0).json();
+        assert_eq!(document["status"], status, "{document:#}");
+        assert!(document["watched"]["samples_count"].as_u64() >= Some(5), "{document:#}");
+        let report = program.run(["report"]);
+        assert!(report.expect_code(0).stdout.contains("report.html"), "{report}");
+        assert!(folder.join("report.html").exists());
+    }
+}
+
+#[test]
+fn the_full_screen_is_recorded_until_it_is_quit() {
+    let program = Program::new();
+    let mut terminal = OnTerminal::start(&program, "watch -i 100ms --record");
+    terminal.expect("recording to ");
+    terminal.expect("▸ live");
+    recorded(&program);
+    terminal.press("q");
+    terminal.expect("\u{1b}[?1049l");
+    terminal.expect("recorded: `sysdyno show ");
+    assert_eq!(terminal.word("code"), "0");
+    let shown = program.run(["show", "--json"]);
+    assert_eq!(shown.expect_code(0).json()["status"], "complete", "{shown}");
+}
+
+#[test]
+fn another_host_is_recorded_with_its_facts_and_several_are_refused() {
+    let program = Program::new();
+    let two = program.run(["watch", "here", "here", "--record", "-c", "--count", "1"]);
+    assert!(two.expect_code(2).stderr.contains("cannot record 2 hosts"), "{two}");
+    assert!(two.stderr.contains("hint: ") && program.run_folder().is_none(), "{two}");
+    let one = program.run(["watch", "here", "--record", "-c", "--count", "3", "-i", "100ms"]);
+    one.expect_code(0);
+    let folder = program.run_folder().expect("a folder");
+    assert!(folder.join("server.json").exists() && folder.join("server-series.jsonl").exists());
+    let document = program.run(["show", "--json"]).expect_code(0).json();
+    assert_eq!(document["watched"]["host"], "here", "{document:#}");
+}
+
+#[test]
+fn busy_processes_are_listed_with_what_their_threads_do() {
+    let program = Program::new();
+    // It burns a CPU, and its child waits for a timer.
+    let burn = "while :; do :; done";
+    let mut burning = std::process::Command::new("sh").args(["-c", burn]).spawn().expect("it starts");
+    let watch = program.run(["watch", "--json", "--count", "3", "-i", "300ms"]);
+    let killed = (burning.kill(), burning.wait());
+    let line = watch.expect_code(0).stdout.lines().last().expect("a sample").to_owned();
+    let document: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+    assert!(killed.0.is_ok(), "it was there to the end");
+    let processes = document["processes"].as_array().expect("processes");
+    let found = processes.iter().find(|process| process["pid"] == burning.id()).expect("it is busy");
+    let what = found["waits"][0]["what"].as_str();
+    assert!(matches!(what, Some("running" | "runnable" | "throttled")), "{found:#}");
+    assert_eq!(found["threads_count"], 1);
+    let threads = document["threads"].as_array().expect("threads");
+    assert!(threads.iter().any(|thread| thread["tid"] == burning.id()), "{threads:?}");
+}
+
+#[test]
 fn what_cannot_be_watched_is_said() {
     let program = Program::new();
     let short = program.run(["watch", "-i", "1ms", "--count", "1"]);

@@ -1,6 +1,6 @@
 //! `up` and `down` killed at every system call of their first thread, and at any moment; then `down`, and nothing is left.
 
-use crate::rig::{Rig, finish, has_limits};
+use crate::rig::{Rig, can_limit_disks, finish, has_limits, own_iops};
 use crate::scenarios::LAB;
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ const VOLUME: &str = r#"
 name = "disk"
 host = "b"
 recipe = "file-system"
-with = { type = "ext4", size_mib = 16, journal_mib = 4 }
+with = { type = "ext4", size_mib = 16, journal_mib = 4, disk_iops = IOPS }
 "#;
 
 const LIMITS: &str = "limits = { cpus = 1.0, memory_mib = 64, pids = 20 }\n";
@@ -35,7 +35,9 @@ impl Point {
 pub fn run(rig: &mut Rig) {
     let is_there = Path::new("/usr/sbin/mkfs.ext4").is_file();
     let limits = if has_limits("kills of what is limited") { LIMITS } else { "" };
-    let volume = if is_there { format!("{VOLUME}{limits}") } else { String::new() };
+    let iops = if can_limit_disks("kills with a disk that is limited") { own_iops() } else { 0 };
+    let volume =
+        if is_there { format!("{VOLUME}{limits}").replace("IOPS", &iops.to_string()) } else { String::new() };
     if !is_there {
         skip("kills with a volume", &["e2fsprogs"]);
     }

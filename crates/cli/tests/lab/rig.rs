@@ -25,6 +25,33 @@ pub fn has_limits(test: &str) -> bool {
     is_first || is_second
 }
 
+/// The root group of the controller that limits disks.
+const DISKS: &str = "/sys/fs/cgroup/blkio";
+
+/// Whether the kernel limits a whole disk, as the first version of cgroups does; the test is skipped if not.
+pub fn can_limit_disks(test: &str) -> bool {
+    let can = Path::new(DISKS).join("blkio.throttle.write_iops_device").exists();
+    if !can {
+        skip(test, &["cgroup-blkio"]);
+    }
+    can
+}
+
+/// Requests per second to which the tests of this process limit disks, as no other one does meanwhile.
+pub fn own_iops() -> u32 {
+    1_000_000 + std::process::id() % 1_000_000
+}
+
+/// Disks that are limited to [`own_iops`], with the file that says so.
+pub fn throttles() -> Vec<String> {
+    let files = names(DISKS).into_iter().filter(|name| name.ends_with("_device"));
+    let lines = files.flat_map(|file| {
+        let text = fs::read_to_string(format!("{DISKS}/{file}")).unwrap_or_default();
+        text.lines().map(|line| format!("{file} {line}")).collect::<Vec<_>>()
+    });
+    lines.filter(|line| line.ends_with(&format!(" {}", own_iops()))).collect()
+}
+
 /// How a run of the program ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -134,6 +161,7 @@ impl Rig {
             let groups = names(&folder).into_iter().filter(|name| name.starts_with("sysdyno-"));
             found.extend(groups.map(|name| format!("cgroup {folder}/{name}")));
         }
+        found.extend(throttles().into_iter().map(|line| format!("throttle {line}")));
         let state = self.state().join("lab");
         let kept = |name: &String| name != "lock";
         found.extend(

@@ -1,6 +1,6 @@
 //! Every recipe, started for real where its package is installed, asked for a page, and taken away.
 
-use crate::rig::{Rig, has_limits};
+use crate::rig::{Rig, can_limit_disks, has_limits, own_iops, throttles};
 use std::fs;
 use std::path::Path;
 use sysdyno_needs::{has, skip};
@@ -228,19 +228,41 @@ fn a_wordpress_site_answers_with_its_posts(rig: &mut Rig) {
 }
 
 fn a_working_copy_lies_on_a_file_system_of_its_own(rig: &mut Rig) {
-    let service = "[[service]]\nname = 'it'\nhost = 'server'\nrecipe = 'subversion-copy'\n\
-                   with = { files = 120, type = 'ext3', size_mib = 32, journal_mib = 4 }\n";
-    let file = rig.lab(&format!("{HOSTS}{service}"));
+    let is_limited = can_limit_disks("limits of a disk");
+    let limit =
+        if is_limited { format!(", disk_iops = {}, disk_mib = 100", own_iops()) } else { String::new() };
+    let services = format!(
+        "[[service]]\nname = 'source'\nhost = 'server'\nrecipe = 'subversion-server'\nwith = {{ files = 120 }}\n\
+         [[service]]\nname = 'it'\nhost = 'server'\nrecipe = 'subversion-copy'\n\
+         with = {{ server = 'source', type = 'ext3', size_mib = 32, journal_mib = 4{limit} }}\n"
+    );
+    let file = rig.lab(&format!("{HOSTS}{services}"));
     if !is_whole(rig, &file, "subversion") {
         return;
     }
     rig.expect(&["up", &file], 0);
-    let copy = rig.state().join("lab/real/it/volume/copy");
+    let folder = rig.state().join("lab/real/it");
+    let copy = folder.join("volume/copy");
     let read = || std::fs::read_to_string(copy.join("0001/000119.txt")).expect("is there");
     let before = read();
-    let copy = copy.display().to_string();
-    rig.expect(&["exec", "real", "server", "--", "svn", "update", "--quiet", "--revision", "2", &copy], 0);
+    let path = copy.display().to_string();
+    rig.expect(&["exec", "real", "server", "--", "svn", "update", "--quiet", "--revision", "2", &path], 0);
     assert_ne!(before, read());
+    let script = folder.join("lock.sh").display().to_string();
+    rig.expect(&["exec", "real", "server", "--", "sh", &script], 0);
+    assert!(!copy.join("0001/lock").exists());
+    let limits = throttles();
+    assert_eq!(limits.len(), if is_limited { 2 } else { 0 }, "to read and to write: {limits:?}");
+    for _ in 0..2 {
+        rig.expect(&["unmount", "real", "it"], 0);
+        assert!(!copy.exists() && throttles().is_empty(), "it is unmounted");
+    }
+    for _ in 0..2 {
+        rig.expect(&["mount", "real", "it"], 0);
+        assert!(copy.join("0001").exists() && throttles().len() == limits.len(), "it is as it was");
+    }
+    let told = rig.expect(&["unmount", "real", "source"], 2).stderr;
+    assert!(told.contains("cannot unmount the volume of service 'source': this service has none"), "{told}");
     rig.expect(&["down", "real"], 0);
     rig.check("a working copy");
 }

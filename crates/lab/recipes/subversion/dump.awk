@@ -1,6 +1,6 @@
-# Writes a Subversion dump: revision 1 has so many files, in folders of 100; revision 2 changes them all.
+# Writes a Subversion dump: revision 1 has so many files, in folders; revision 2 changes them all.
 #
-# awk -v files=COUNT -f dump.awk. The same count gives the same bytes. Texts are of 200 to 4,000 bytes.
+# awk -v files=COUNT -v each=FILES_OF_A_FOLDER -f dump.awk. The same counts give the same bytes. Texts are of 200 to 4,000 bytes.
 
 function property(name, text) {
     return "K " length(name) "\n" name "\nV " length(text) "\n" text "\n"
@@ -23,7 +23,7 @@ function content(number, edition, lines, text, line) {
 
 function file(number, action, edition, text) {
     text = content(number, edition)
-    printf "Node-path: trunk/%04d/%06d.txt\nNode-kind: file\nNode-action: %s\n", int(number / 100), number, action
+    printf "Node-path: trunk/%04d/%06d.txt\nNode-kind: file\nNode-action: %s\n", int(number / each), number, action
     printf "Text-content-length: %d\nContent-length: %d\n\n%s\n\n", length(text), length(text), text
 }
 
@@ -36,8 +36,8 @@ BEGIN {
     revision(1)
     folder("trunk")
     for (number = 0; number < files; number++) {
-        if (number % 100 == 0) {
-            folder(sprintf("trunk/%04d", int(number / 100)))
+        if (number % each == 0) {
+            folder(sprintf("trunk/%04d", int(number / each)))
         }
         file(number, "add", 1)
     }

@@ -27,6 +27,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("apache", include_str!("../../recipes/apache.toml")),
     ("caddy", include_str!("../../recipes/caddy.toml")),
     ("command", include_str!("../../recipes/command.toml")),
+    ("file-copier", include_str!("../../recipes/file-copier.toml")),
     ("file-system", include_str!("../../recipes/file-system.toml")),
     ("h2o", include_str!("../../recipes/h2o.toml")),
     ("hadoop-client", include_str!("../../recipes/hadoop-client.toml")),
@@ -35,13 +36,17 @@ const RECIPES: &[(&str, &str)] = &[
     ("hdfs-secondary", include_str!("../../recipes/hdfs-secondary.toml")),
     ("lighttpd", include_str!("../../recipes/lighttpd.toml")),
     ("load-generators", include_str!("../../recipes/load-generators.toml")),
+    ("lossy-path", include_str!("../../recipes/lossy-path.toml")),
     ("mariadb", include_str!("../../recipes/mariadb.toml")),
     ("memcached", include_str!("../../recipes/memcached.toml")),
     ("mighttpd2", include_str!("../../recipes/mighttpd2.toml")),
+    ("nfs-ganesha", include_str!("../../recipes/nfs-ganesha.toml")),
     ("nginx", include_str!("../../recipes/nginx.toml")),
     ("php-fpm", include_str!("../../recipes/php-fpm.toml")),
+    ("samba", include_str!("../../recipes/samba.toml")),
     ("sshd", include_str!("../../recipes/sshd.toml")),
     ("subversion-copy", include_str!("../../recipes/subversion-copy.toml")),
+    ("subversion-server", include_str!("../../recipes/subversion-server.toml")),
     ("wordpress", include_str!("../../recipes/wordpress.toml")),
     ("yarn-nodemanager", include_str!("../../recipes/yarn-nodemanager.toml")),
     ("yarn-resourcemanager", include_str!("../../recipes/yarn-resourcemanager.toml")),
@@ -49,6 +54,8 @@ const RECIPES: &[(&str, &str)] = &[
 
 /// Files of recipes that are too long to stand in them, by the name that `from` has for them.
 const FILES: &[(&str, &str)] = &[
+    ("copier/copy.py", include_str!("../../recipes/copier/copy.py")),
+    ("copier/make.awk", include_str!("../../recipes/copier/make.awk")),
     ("hadoop/capacity-scheduler.xml", include_str!("../../recipes/hadoop/capacity-scheduler.xml")),
     ("hadoop/core-site.xml", include_str!("../../recipes/hadoop/core-site.xml")),
     ("hadoop/hdfs-site.xml", include_str!("../../recipes/hadoop/hdfs-site.xml")),
@@ -134,6 +141,10 @@ pub(super) struct Volume {
     pub(super) options: String,
     /// What makes each kind.
     pub(super) make: BTreeMap<String, Vec<String>>,
+    /// Requests per second of its disk at most; 0: no limit.
+    pub(super) iops: String,
+    /// MiB per second, likewise.
+    pub(super) mib_per_second: String,
 }
 
 /// Jars from Maven Central.
@@ -310,7 +321,8 @@ mod tests {
     use super::*;
 
     /// Recipes of what is ready at once.
-    const NEVER_ASKED: &[&str] = &["command", "file-system", "hadoop-client", "load-generators"];
+    const NEVER_ASKED: &[&str] =
+        &["command", "file-copier", "file-system", "hadoop-client", "load-generators", "subversion-copy"];
 
     #[test]
     fn every_recipe_is_read_and_complete() {

@@ -48,7 +48,8 @@ impl<'a> Probe<'a> {
         let _aside = (job.generator_threads > 0).then(|| Aside::step(job.generator_threads));
         // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let mut driver = Driver { job, prober, begin: clock::now(), next: 1, open: Vec::new() };
+        let begin = clock::now().after(job.offset.duration());
+        let mut driver = Driver { job, prober, begin, next: 1, open: Vec::new() };
         loop {
             match driver.step(sink) {
                 Ok(true) => {}
@@ -128,6 +129,7 @@ impl Driver<'_> {
     fn reply(&self, sequence: u64, sent: Option<MonoNs>, end: MonoNs, outcome: ProbeOutcome) -> ProbeReply {
         ProbeReply {
             trial: self.job.trial,
+            target: self.job.target,
             sequence,
             intended_mono_ns: self.intended(sequence),
             sent_mono_ns: sent,

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sysdyno_record::load::FailureClass;
-use sysdyno_record::plan::{PhaseEnd, PhaseKind, PhasePlan};
-use sysdyno_record::probe::ProbeOutcome;
+use sysdyno_record::plan::{Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, Target};
+use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbePlan, ProbedTarget, ProbesPlan};
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LAST_RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
@@ -34,7 +34,7 @@ impl ProbeSink for Kept {
 
 fn job(kind: ProbeKind, way: Way, count: Option<u64>) -> ProbeJob {
     let plan = ProbePlan { kind, interval: SpanNs::from_millis(10), timeout: PATIENT };
-    ProbeJob { plan, way, count, trial: 0, seed: 7, generator_threads: 0 }
+    ProbeJob { plan, way, count, trial: 0, target: 0, offset: SpanNs(0), seed: 7, generator_threads: 0 }
 }
 
 fn run_to_end(job: &ProbeJob) -> Vec<ProbeReply> {
@@ -199,6 +199,48 @@ fn this_host_answers_echo_requests_of_both_families() {
             kept.replies
         );
     }
+}
+
+fn probed(name: &str, kind: ProbeKind, address: &str, interval: SpanNs) -> ProbedTarget {
+    let endpoint = Endpoint::Tcp(address.parse().expect("an address"));
+    let target = Target { url: address.into(), endpoint, host: address.into(), path: "/".into() };
+    ProbedTarget { name: name.into(), target, plan: ProbePlan { kind, interval, timeout: PATIENT } }
+}
+
+#[test]
+fn operations_of_several_targets_take_turns_within_an_interval() {
+    let (address, _) = server(answer_each);
+    let address = address.to_string();
+    let every = SpanNs::from_millis(30);
+    let kinds = [ProbeKind::Tcp, ProbeKind::Http, ProbeKind::Tcp];
+    let targets = kinds.map(|kind| probed(kind.name(), kind, &address, every)).to_vec();
+    let jobs = ProbeJob::alone(&ProbesPlan { targets, count: Some(2), seed: 7 }).expect("may be sent");
+    assert_eq!(jobs.iter().map(|job| job.target).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(jobs.iter().map(|job| job.offset.0 / 1_000_000).collect::<Vec<_>>(), [0, 10, 20]);
+    for job in &jobs {
+        let before = crate::clock::now();
+        let replies = run_to_end(job);
+        assert!(replies.iter().all(|reply| reply.target == job.target), "{replies:?}");
+        assert!(replies.iter().all(|reply| reply.outcome == ProbeOutcome::Received), "{replies:?}");
+        assert!(replies[0].intended_mono_ns.since(before) >= job.offset.0, "{replies:?}");
+    }
+}
+
+#[test]
+fn the_probes_of_one_public_address_share_its_limit() {
+    let refused = |interval_ms: u64, addresses: &[&str]| {
+        let every = SpanNs::from_millis(interval_ms);
+        let target = |address: &&str| probed(address, ProbeKind::Tcp, address, every);
+        let targets = addresses.iter().map(target).collect();
+        ProbeJob::alone(&ProbesPlan { targets, count: None, seed: 7 }).err().map(|error| error.to_string())
+    };
+    assert_eq!(refused(100, &["9.9.9.9:53", "8.8.8.8:53"]), None);
+    assert_eq!(refused(200, &["9.9.9.9:53", "9.9.9.9:853"]), None);
+    let told = refused(100, &["9.9.9.9:53", "9.9.9.9:853"]).expect("is refused");
+    assert!(told.contains("together would send 20 times a second; the maximum is 10"), "{told}");
+    assert_eq!(refused(10, &["127.0.0.1:1"; MAX_TARGETS_COUNT]), None);
+    let told = refused(10, &["127.0.0.1:1"; MAX_TARGETS_COUNT + 1]).expect("is refused");
+    assert!(told.contains("more than 16 targets"), "{told}");
 }
 
 #[test]

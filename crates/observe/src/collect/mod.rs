@@ -36,7 +36,7 @@ mod tiers;
 mod vmstat;
 
 use crate::watch::Watchlist;
-pub(crate) use cgroup::own_quota;
+pub(crate) use cgroup::{ProcessThrottling, own_quota};
 pub(crate) use columns::Table;
 
 /// One pass over all collectors.

@@ -96,7 +96,8 @@ impl Collector for OthersCollector {
     fn read(&mut self, pass: &mut Pass<'_>) {
         let now = clock::monotonic();
         // Without a target there is nobody who could be disturbed.
-        if !pass.scene.roots.is_host() || pass.scene.endpoint.is_none() || now < self.next_look {
+        let is_wanted = pass.scene.endpoint.is_some() || pass.scene.finds_others;
+        if !pass.scene.roots.is_host() || !is_wanted || now < self.next_look {
             return;
         }
         let cpu_ns = clock::thread_cpu_ns();

@@ -156,6 +156,15 @@ impl Snapshot {
         at_ports.chain(at_files).map(|(entrance, position)| (entrance, &self.served[position]))
     }
 
+    /// Connections that no socket of this host has accepted, each with the address at its other end.
+    pub(crate) fn outward(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
+        let is_accepted = |end: &&Connection| {
+            let at_port = self.by_port.get(&(end.namespace, end.local.port()));
+            at_port.is_some_and(|positions| positions.iter().any(|at| self.served[*at].takes(end.local)))
+        };
+        self.connections.iter().filter(move |end| !is_accepted(end)).map(|end| (end.inode, end.remote))
+    }
+
     /// The addresses with all that is connected to them, and the sockets that the target has accepted.
     pub(crate) fn into_served(mut self) -> (Vec<ServedAddress>, Vec<u64>) {
         let ends: HashMap<[SocketAddr; 2], (u64, u64)> = self

@@ -17,14 +17,18 @@ pub use listeners::{Listener, find_all_listeners, find_listeners};
 pub use processes::{
     allowed_cpus, describe_process, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };
-pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
+pub use table::{
+    HostProcess, boot_id, host_process, host_processes, is_looped, loop_file, network_namespace,
+};
 pub use unit::{cgroup_processes, cgroup_root, own_cgroup};
 
 pub(crate) use connected::ServedAddress;
 pub(crate) use entrances::{Entrance, Entrances, Host};
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
-pub(crate) use namespaces::in_namespace;
-pub(crate) use processes::{DescriptorTarget, describe_target, find_owners, list_children, target_of};
+pub(crate) use namespaces::{Namespaces, in_namespace};
+pub(crate) use processes::{
+    DescriptorTarget, describe_target, find_owners, list_children, list_tasks, polled, target_of,
+};
 pub(crate) use tiers::{ConnectionEnds, TierSearch, is_of_all_services};
 
 use crate::error::ObserveError;

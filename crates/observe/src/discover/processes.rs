@@ -5,13 +5,22 @@ use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::{self, pid_io, pid_stat, read_once};
 use crate::{clock, courtesy};
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::unistd::Pid;
 use std::collections::HashSet;
+use std::io::IoSliceMut;
 use std::os::unix::ffi::OsStrExt;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::work::IoUsage;
 
 /// Descriptors of one process that are looked at. The listening ones are opened first and have low numbers.
 const MAX_DESCRIPTORS: usize = 100_000;
+
+/// Descriptors of one call that are looked at.
+const MAX_POLLED: usize = 4;
+
+/// `struct pollfd`. Unit: bytes.
+const POLLFD_BYTES: usize = 8;
 
 /// Who a process is.
 ///
@@ -189,6 +198,29 @@ pub(crate) fn list_children(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Op
     Some(source::Fields::of(text).filter_map(|field| u32::try_from(source::decimal(field)?).ok()).collect())
 }
 
+/// The threads of a process; none if it is gone or hidden.
+pub(crate) fn list_tasks(roots: &Roots, pid: u32) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(roots.in_proc(&format!("{pid}/task"))) else { return vec![] };
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    entries.flatten().filter_map(number).collect()
+}
+
+/// The descriptors that a thread polls, which it has listed in its memory, as far as they can be read.
+pub(crate) fn polled(pid: u32, address: u64, count: u64) -> Vec<u64> {
+    let count = usize::try_from(count).unwrap_or(0).min(MAX_POLLED);
+    let (Ok(pid), Ok(base)) = (i32::try_from(pid), usize::try_from(address)) else { return vec![] };
+    let mut bytes = [0; MAX_POLLED * POLLFD_BYTES];
+    let wanted = &mut bytes[..count * POLLFD_BYTES];
+    let remote = [RemoteIoVec { base, len: wanted.len() }];
+    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(wanted)], &remote);
+    let whole = read.unwrap_or(0) / POLLFD_BYTES;
+    let descriptor = |entry: &[u8]| {
+        let number = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
+        u64::try_from(number).ok()
+    };
+    bytes.chunks_exact(POLLFD_BYTES).take(whole.min(count)).filter_map(descriptor).collect()
+}
+
 /// A process as a part of the target; `None`: it is gone, or may not be one.
 pub(crate) fn describe_target(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<WatchedProcess> {
     describe(roots, pid, ProcessRole::Target, buffer).ok().filter(|_| may_be_target(pid))
@@ -247,5 +279,15 @@ mod tests {
     fn a_process_that_is_not_there_is_an_error() {
         let error = describe_process(u32::MAX, ProcessRole::Target).expect_err("no such process").to_string();
         assert!(error.starts_with("cannot open '/proc/4294967295/stat'"), "{error}");
+    }
+
+    #[test]
+    fn the_descriptors_of_a_poll_are_read_from_memory() {
+        let entries = [7u64, 9 | 5 << 32, u64::from(u32::MAX)];
+        let address = entries.as_ptr() as u64;
+        if cfg!(target_endian = "little") {
+            assert_eq!(polled(std::process::id(), address, 3), [7, 9], "a negative one is passed over");
+        }
+        assert_eq!(polled(std::process::id(), 0, 3), [0; 0]);
     }
 }

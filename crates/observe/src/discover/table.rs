@@ -5,7 +5,7 @@ use crate::source::{pid_stat, read_once};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A process of this host that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub struct HostProcess {
     pub start_ticks: u64,
     /// CPU time that it has used. Unit: ticks of `USER_HZ`.
     pub cpu_ticks: u64,
+    /// Its threads.
+    pub threads_count: u64,
+    /// Whether its first thread sleeps and cannot be interrupted: it waits for a disk.
+    pub is_blocked: bool,
     /// Its name, up to 15 bytes. Untrusted: its owner chose it.
     pub command: String,
 }
@@ -55,6 +59,13 @@ pub fn loop_file(device: u64) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(text.trim_ascii_end())))
 }
 
+/// Whether a loop device stands for this file. Source: `/sys/block/loop*/loop/backing_file`.
+pub fn is_looped(file: &Path) -> bool {
+    let devices = std::fs::read_dir(Roots::host().in_sys("block")).into_iter().flatten().flatten();
+    let backing = |device: std::fs::DirEntry| std::fs::read(device.path().join("loop/backing_file")).ok();
+    devices.filter_map(backing).any(|text| text.trim_ascii_end() == file.as_os_str().as_bytes())
+}
+
 /// The id of this boot; `None` if it cannot be read.
 pub fn boot_id() -> Option<String> {
     let path = Roots::host().in_proc("sys/kernel/random/boot_id");
@@ -67,7 +78,16 @@ fn read(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<HostProcess> {
     let command = String::from_utf8_lossy(stat.command).into_owned();
     let (parent_pid, session_id) = (stat.parent_pid, stat.session_id);
     let cpu_ticks = stat.user_ticks.saturating_add(stat.system_ticks);
-    Some(HostProcess { pid, parent_pid, session_id, start_ticks: stat.start_ticks, cpu_ticks, command })
+    Some(HostProcess {
+        pid,
+        parent_pid,
+        session_id,
+        start_ticks: stat.start_ticks,
+        cpu_ticks,
+        threads_count: stat.threads_count,
+        is_blocked: stat.state == b'D',
+        command,
+    })
 }
 
 #[cfg(test)]
@@ -88,7 +108,8 @@ mod tests {
         // Other tests of this process use CPU meanwhile.
         let again = host_process(pid).expect("is there");
         assert!(again.cpu_ticks >= found.cpu_ticks);
-        assert_eq!(found, HostProcess { cpu_ticks: found.cpu_ticks, ..again });
+        let HostProcess { cpu_ticks, threads_count, is_blocked, .. } = found;
+        assert_eq!(found, HostProcess { cpu_ticks, threads_count, is_blocked, ..again });
         assert_eq!(found.parent_pid, std::os::unix::process::parent_id());
         assert_eq!(found.session_id, own_session());
         assert!(network_namespace(pid).is_some() && boot_id().is_some());

@@ -56,7 +56,7 @@ pub(crate) struct TierSearch {
     ends: ConnectionEnds,
 }
 
-/// The ends of connections that are the server's, by inode.
+/// The ends of connections that are the server's, or anybody's, by inode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConnectionEnds {
     /// Those that the target and its tiers have accepted.
@@ -67,6 +67,31 @@ pub(crate) struct ConnectionEnds {
     pub(crate) listening: HashSet<u64>,
     /// Connections to the target that it has accepted; `None`: it is a Unix socket, whose connections are not told apart.
     pub(crate) target_count: Option<usize>,
+}
+
+impl ConnectionEnds {
+    /// Those of all processes of these namespaces. Where a connection leaves them, its address is at the other end.
+    ///
+    /// # Errors
+    /// The kernel does not list its sockets for this process.
+    pub(crate) fn of_all(namespaces: &mut Namespaces) -> io::Result<ConnectionEnds> {
+        let mut snapshot = Snapshot::default();
+        for (namespace, diag) in namespaces.sockets() {
+            snapshot.add(namespace, diag, None)?;
+        }
+        let mut asked: HashMap<u64, Endpoint> =
+            snapshot.outward().map(|(inode, remote)| (inode, Endpoint::Tcp(remote))).collect();
+        let (served, _) = snapshot.into_served();
+        for one in &served {
+            asked.extend(one.callers.iter().map(|inode| (*inode, one.address.clone())));
+        }
+        Ok(ConnectionEnds {
+            accepted: served.iter().flat_map(|one| one.accepted.iter().copied()).collect(),
+            asked,
+            listening: served.iter().flat_map(|one| one.inodes.iter().copied()).collect(),
+            target_count: None,
+        })
+    }
 }
 
 impl TierSearch {

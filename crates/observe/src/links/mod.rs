@@ -72,6 +72,7 @@ fn member(folder: &Path, name: String, is_used: bool) -> LinkMember {
         speed_mbps: number("speed").filter(|mbps| *mbps > 0).map(|mbps| mbps as f64),
         sent_bytes: bytes("statistics/tx_bytes"),
         received_bytes: bytes("statistics/rx_bytes"),
+        interface: name.clone(),
         name,
     }
 }

@@ -33,12 +33,21 @@ pub struct SamplerPlan {
     pub target_port: Option<ListenerFilter>,
     /// Addresses of services behind the target, whose queues are measured too.
     pub behind: Vec<SocketAddr>,
+    /// Whether other processes that use CPU are watched as soon as they are noticed; with a target they are in any case.
+    pub finds_others: bool,
 }
 
 impl SamplerPlan {
     /// Ten samples per second of this host, without a target.
     pub fn host() -> SamplerPlan {
-        SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port: None, behind: vec![] }
+        SamplerPlan {
+            roots: Roots::host(),
+            hz: 10.0,
+            watch: vec![],
+            target_port: None,
+            behind: vec![],
+            finds_others: false,
+        }
     }
 }
 
@@ -77,6 +86,7 @@ impl Sampler {
         let mut scene = Watchlist::new(plan.roots, plan.target_port, plan.watch);
         scene.add(found);
         scene.behind = plan.behind;
+        scene.finds_others = plan.finds_others;
         let mut sampler = Sampler {
             scene,
             seats: (0..)

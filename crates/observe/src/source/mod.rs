@@ -28,6 +28,7 @@ pub mod net_stat;
 pub mod net_tcp;
 pub mod net_unix;
 pub mod pid_io;
+pub mod pid_stack;
 pub mod pid_stat;
 pub mod pid_status;
 pub mod pid_syscall;

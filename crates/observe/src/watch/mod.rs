@@ -34,6 +34,8 @@ pub(crate) struct Watchlist {
     pub(crate) endpoint: Option<Endpoint>,
     /// Addresses of services that the target asks.
     pub(crate) behind: Vec<SocketAddr>,
+    /// Whether other processes that use CPU are watched even without a target.
+    pub(crate) finds_others: bool,
     /// Where connections are accepted, and by whom.
     pub(crate) entrances: Entrances,
     entries: Vec<Entry>,
@@ -56,6 +58,7 @@ impl Watchlist {
             roots,
             endpoint,
             behind: vec![],
+            finds_others: false,
             entrances: Entrances::default(),
             entries: vec![],
             came: vec![],

@@ -33,8 +33,17 @@ pub(super) fn spelled_out(mut factor: FactorTable) -> anyhow::Result<FactorTable
     Ok(factor)
 }
 
-/// What the levels of a variant change about services, each parameter once.
-pub(crate) fn services(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChange>> {
+/// What the levels of a variant change about services, each parameter once, unless `all` says what it is in all variants.
+pub(crate) fn services(parts: &[&LevelTable], all: &ServiceTables) -> anyhow::Result<Vec<ServiceChange>> {
+    let mut changes = of_levels(parts)?;
+    let is_of_all =
+        |change: &ServiceChange| all.get(&change.service).is_some_and(|keys| keys.contains_key(&change.key));
+    changes.retain(|change| !is_of_all(change));
+    changes.extend(of_levels(&[&LevelTable { services: all.clone(), ..LevelTable::default() }])?);
+    Ok(changes)
+}
+
+fn of_levels(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChange>> {
     let (mut changes, mut names) = (Vec::new(), BTreeSet::new());
     for (service, keys) in parts.iter().flat_map(|part| &part.services) {
         for (key, value) in keys {
@@ -44,4 +53,23 @@ pub(crate) fn services(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChang
         }
     }
     Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_short_version_says_of_services_wins_over_levels() {
+        let table = |text: &str| toml::from_str::<ServiceTables>(text).expect("is in order");
+        let level =
+            LevelTable { services: table("web.files = 1000\nweb.port = 8080"), ..LevelTable::default() };
+        let listed = |all: &str| {
+            let changes = services(&[&level], &table(all)).expect("each once");
+            changes.iter().map(|one| format!("{}.{}={}", one.service, one.key, one.value)).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(""), ["web.files=1000", "web.port=8080"]);
+        assert_eq!(listed("web.files = 10"), ["web.port=8080", "web.files=10"]);
+        assert!(services(&[&level, &level], &ServiceTables::new()).is_err(), "two levels change the same");
+    }
 }

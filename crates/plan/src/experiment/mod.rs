@@ -81,6 +81,7 @@ fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
     file.until_decided &= quick.blocks.is_none();
     file.budget = quick.budget.or(file.budget.take());
     file.takes = quick.takes.or(file.takes);
+    file.services = quick.services;
     if let Some(work) = &mut file.work {
         work.rounds = quick.rounds.or(work.rounds);
     }
@@ -93,10 +94,12 @@ fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
         level.run = quick.run.clone().or(std::mem::take(&mut level.run));
         level.load = quick.load.clone().or(std::mem::take(&mut level.load));
         level.target = quick.target.clone().or(std::mem::take(&mut level.target));
+        level.probe = quick.probe.clone().or(std::mem::take(&mut level.probe));
     }
     file.run = file.run.take().map(|run| quick.run.or(run));
     file.load = file.load.take().map(|load| quick.load.or(load));
     file.target = quick.target.or(std::mem::take(&mut file.target));
+    file.probe = quick.probe.or(std::mem::take(&mut file.probe));
 }
 
 /// The plan of what a file holds; `path` is where it was, beside which it names others.
@@ -179,7 +182,9 @@ pub fn resolve_again(plan: &mut ExperimentPlan) -> anyhow::Result<()> {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
             Plan::Work(_) => continue,
-            Plan::Try(_) => bail!("cannot continue: a variant is an experiment"),
+            Plan::Try(_) | Plan::Probe(_) | Plan::Watch(_) => {
+                bail!("cannot continue: a variant sends no load")
+            }
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
         values::add(load)?;

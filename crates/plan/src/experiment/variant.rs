@@ -8,7 +8,9 @@ use crate::command::command;
 use crate::draft::{BaseDraft, Checked};
 use crate::host::PlanHost;
 use crate::load::LoadDraft;
-use crate::options::{Combine, ExperimentFile, LevelTable, ServerOptions, TargetOptions};
+use crate::options::{
+    Combine, ExperimentFile, LevelTable, OriginOptions, ProbeOptions, ServerOptions, TargetOptions,
+};
 use crate::search::{SearchDraft, SearchUse};
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeSet;
@@ -45,6 +47,7 @@ impl VariantSource<'_> {
         );
         let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
         if let Some(table) = &file.work {
+            ensure!(!self.has_loads(parts), "it measures commands, which have neither probes nor an origin");
             ensure!(urls.is_empty() && file.url.is_none(), "it has both a url and measured commands");
             let is_bare =
                 |part: &&LevelTable| part.prepare.is_empty() && (lab.is_some() || part.settings.is_empty());
@@ -56,8 +59,10 @@ impl VariantSource<'_> {
             let counted = plan.counter.as_ref();
             let Some(lab) = lab else {
                 ensure!(counted.is_none(), "a service counts its operations, but it has no lab");
+                ensure!(!plan.remounts, "it mounts volumes again, but it has no lab");
                 return Ok(Aim { url: String::new(), service: None, work: Some(plan) });
             };
+            ensure!(!plan.remounts || lab.plan.has_volume(), "it mounts volumes again, but its lab has none");
             let named = lab.first_named(&work::texts(&plan))?;
             counted.map_or(Ok(()), |counter| lab.plan.check_counter(counter))?;
             let service = counted.map(|counter| counter.service.clone()).or(named);
@@ -73,6 +78,13 @@ impl VariantSource<'_> {
             None => (url.clone(), None),
         };
         Ok(Aim { url, service, work: None })
+    }
+
+    /// Whether there are options that only loads have.
+    fn has_loads(&self, parts: &[&LevelTable]) -> bool {
+        let own = [(&self.file.probe, &self.file.origin)];
+        let mut all = parts.iter().map(|part| (&part.probe, &part.origin)).chain(own);
+        all.any(|(probe, origin)| *probe != ProbeOptions::default() || *origin != OriginOptions::default())
     }
 
     /// What runs alongside the load of a variant.
@@ -93,7 +105,7 @@ impl VariantSource<'_> {
     /// The plan of a combination.
     pub(super) fn variant(&self, combination: Combination<'_>) -> anyhow::Result<Checked<ExperimentVariant>> {
         let Combination { name, levels, parts } = combination;
-        let services = level::services(&parts)?;
+        let services = level::services(&parts, &self.file.services)?;
         ensure!(
             self.lab.is_some() || services.is_empty(),
             "it changes services but has no lab\nhint: add lab = \"lab.toml\""
@@ -142,10 +154,17 @@ impl VariantSource<'_> {
             target = part.target.clone().or(target);
         }
         target.check_no_fence()?;
+        let origin = parts.iter().fold(file.origin.clone(), |base, part| part.origin.clone().or(base));
+        let probe = parts.iter().fold(file.probe.clone(), |base, part| part.probe.clone().or(base));
+        ensure!(
+            probe.probe_log.is_none(),
+            "it has a probe log, but the folders of its runs hold every probe"
+        );
         target.seed = Some(self.seed);
         let load_from = lab.map_or_else(Vec::new, LabOfVariant::load_from);
         let servers = ServerOptions { load_from, ..ServerOptions::default() };
-        let draft = BaseDraft { url, target, servers, is_in_lab: lab.is_some(), ..BaseDraft::default() };
+        let is_in_lab = lab.is_some();
+        let draft = BaseDraft { url, target, origin, probe, servers, is_in_lab, ..BaseDraft::default() };
         if let Some(base) = &file.load {
             let load = parts.iter().fold(base.clone(), |base, part| part.load.clone().or(base));
             let load = LoadDraft { draft, load, ..LoadDraft::default() }.finish(self.here)?;

@@ -33,6 +33,7 @@ pub(super) fn merged(file: &WorkTable, parts: &[&LevelTable]) -> anyhow::Result<
         rounds: level.rounds.or(base.rounds),
         timeout: level.timeout.or(base.timeout),
         counter: level.counter.or(base.counter),
+        remount: level.remount.or(base.remount),
         commands: if level.commands.is_empty() { base.commands } else { level.commands },
     }))
 }
@@ -56,6 +57,7 @@ pub(super) fn plan(table: &WorkTable, here: &dyn PlanHost) -> anyhow::Result<Wor
         end: PhaseEnd::Requests(u64::from(rounds)),
         timeout: table.timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0),
         cache: CacheChoice::AsIs,
+        remounts: table.remount.unwrap_or(false),
         counter: table.counter.as_deref().map(counter).transpose()?,
     })
 }

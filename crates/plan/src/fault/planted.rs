@@ -4,6 +4,7 @@ use super::{Bed, KnownFault};
 use crate::change::settings;
 use crate::command::command;
 use crate::experiment::services;
+use crate::options::ServiceTables;
 use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
 use sysdyno_record::change::SettingChange;
@@ -46,7 +47,7 @@ impl KnownFault {
             self.name
         );
         let place = |name: &str| self.place(bed, name, lab).with_context(cannot);
-        let mut changes = services(&[what])?;
+        let mut changes = services(&[what], &ServiceTables::new())?;
         for change in &mut changes {
             change.service = place(&change.service)?;
         }

@@ -71,7 +71,7 @@ combine! {
     ServerOptions { server, server_sudo, load_from, ssh }
     SshOptions { ssh_config }
     OriginOptions { source, proxy_protocol, churn }
-    ProbeOptions { probe, probe_log }
+    ProbeOptions { probe, probe_interval, probe_timeout, probe_log }
     TargetOptions {
         method, header, body_file, content_type, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
         timeout, timeout_or_type, connect_timeout, idle_timeout, keep_alive, no_keepalive, requests_per_connection, threads, io, spin, stamps, seed,

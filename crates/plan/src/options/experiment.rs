@@ -1,6 +1,8 @@
 //! Experiment files, table by table.
 
 use super::load::LoadOptions;
+use super::origin::OriginOptions;
+use super::probe::ProbeOptions;
 use super::search::CapacityOptions;
 use super::target::TargetOptions;
 use super::tryout::PercentOption;
@@ -48,6 +50,12 @@ pub struct ExperimentFile {
     /// The request and its response.
     #[serde(default)]
     pub target: TargetOptions,
+    /// The probes beside each load.
+    #[serde(default)]
+    pub probe: ProbeOptions,
+    /// Where connections come from.
+    #[serde(default)]
+    pub origin: OriginOptions,
     /// Factors, all combinations of whose levels are measured.
     #[serde(default, rename = "factor")]
     pub factors: Vec<FactorTable>,
@@ -63,6 +71,9 @@ pub struct ExperimentFile {
     pub restart: Vec<String>,
     /// What the short version changes.
     pub quick: Option<QuickTable>,
+    /// Parameters of services that hold for all variants: those of the short version, if that is meant.
+    #[serde(skip)]
+    pub services: ServiceTables,
 }
 
 /// Commands whose time is measured.
@@ -75,6 +86,8 @@ pub struct WorkTable {
     pub timeout: Option<Typed<SpanNs>>,
     /// What counts their operations: a counter of a lab's service, as `SERVICE.COUNTER`.
     pub counter: Option<String>,
+    /// Whether the volumes of the lab are mounted again before each command, so that nothing of them is cached.
+    pub remount: Option<bool>,
     /// The commands of a round, in order.
     #[serde(rename = "command")]
     pub commands: Vec<CommandTable>,
@@ -122,12 +135,16 @@ pub struct QuickTable {
     pub rounds: Option<u32>,
     /// How long a trial takes, regardless of the levels.
     pub takes: Option<Typed<SpanNs>>,
+    /// Parameters of services of the lab that override those of the lab and of the levels.
+    pub services: ServiceTables,
     /// Options that override those of the file and of its levels.
     pub run: CapacityOptions,
     /// Options that override those of the file and of its levels.
     pub load: LoadOptions,
     /// Options that override those of the file and of its levels.
     pub target: TargetOptions,
+    /// Options that override those of the file and of its levels.
+    pub probe: ProbeOptions,
 }
 
 /// Parameters of services: one value each, or for a factor a list of values.
@@ -174,4 +191,8 @@ pub struct LevelTable {
     pub load: LoadOptions,
     /// Options that override those of the whole file.
     pub target: TargetOptions,
+    /// Options that override those of the whole file.
+    pub probe: ProbeOptions,
+    /// Options that override those of the whole file.
+    pub origin: OriginOptions,
 }

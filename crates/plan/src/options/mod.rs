@@ -31,7 +31,7 @@ pub use habits::TimeoutOrType;
 pub use load::{FailIfOption, LoadOptions, WarmupOption};
 pub use objective::ObjectiveOption;
 pub use origin::OriginOptions;
-pub use probe::ProbeOptions;
+pub use probe::{ProbeOption, ProbeOptions, ProbeTargetOption};
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
 pub use servers::{ServerOptions, SshOptions};
 pub use target::{Field, TargetOptions};

@@ -9,7 +9,7 @@ use sysdyno_record::origin::{OriginPlan, ProxyProtocol};
 use sysdyno_record::units::RateHz;
 
 /// Where connections come from.
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Connections")]
 pub struct OriginOptions {

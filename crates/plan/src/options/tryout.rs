@@ -92,6 +92,12 @@ read_as_text!(PercentOption);
 pub struct TryFile {
     /// The server under load, unless A and B have their own.
     pub url: Option<String>,
+    /// The command to time under A and B, instead of loading a server.
+    pub command: Option<String>,
+    /// The command to run before each of its runs, unmeasured.
+    pub prepare: Option<String>,
+    /// The command to run after each of its runs, unmeasured.
+    pub clean: Option<String>,
     /// Side A; empty means the host as it is.
     pub a: SideTable,
     /// Side B.

@@ -104,6 +104,7 @@ words! {
         Load "load" "Loads";
         Demo "demo" "Demos";
         Try "try" "Experiments";
+        Probe "probe" "Probes";
     }
     SpinChoice {
         Auto "auto" "If the server runs on other CPUs";

@@ -39,6 +39,8 @@ pub struct TryDraft {
     pub servers: Vec<String>,
     /// Commands that are A and B; `None`: none was typed.
     pub commands: Option<[String; 2]>,
+    /// The command that is timed under A and B; `None`: none was typed.
+    pub command: Option<TimedCommand>,
     /// Whether a shell reads these commands.
     pub has_shell: bool,
     /// The file that says what A and B are, instead of all that.
@@ -49,6 +51,17 @@ pub struct TryDraft {
     pub target: TargetOptions,
     /// What is sent instead of one request.
     pub workload: WorkloadOptions,
+}
+
+/// A command that is timed, and those around it.
+#[derive(Clone, Debug, Default)]
+pub struct TimedCommand {
+    /// The command.
+    pub run: String,
+    /// What runs before each of its runs.
+    pub prepare: Option<String>,
+    /// What runs after each of its runs.
+    pub clean: Option<String>,
 }
 
 impl TryDraft {
@@ -85,6 +98,7 @@ fn plan(
     };
     let options = &sides.options;
     Ok(TryPlan {
+        command: sides.command,
         variants: sides.variants,
         metric,
         effect_ratio: options.effect.map_or_else(|| metric.default_margin(), |effect| effect.0),

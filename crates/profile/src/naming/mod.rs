@@ -1,6 +1,7 @@
 //! Replaces addresses by names: the last step, after which no address is left.
 
 mod kind;
+mod perf_map;
 mod symbols;
 
 use crate::frames::{Interner, MappedObjects, RawFrame};
@@ -8,7 +9,18 @@ use crate::stacks::{RawStack, Stacks, Weight};
 use kind::{KindWalk, is_entry, is_switch};
 use std::collections::HashMap;
 use symbols::Name;
-use sysdyno_record::profile::{FrameKind, ProfileFrame, ProfileKind, ProfileStack, ProfiledProcess};
+use sysdyno_record::profile::{
+    FrameKind, ProfileFrame, ProfileKind, ProfileStack, ProfiledProcess, StackWeight,
+};
+
+/// Longest name that is kept: those of C++ and Rust have no bound. Unit: bytes.
+const NAME_MAX: usize = 512;
+
+/// A name that is short enough.
+fn bounded(name: &str) -> String {
+    let end = (0..=name.len().min(NAME_MAX)).rev().find(|end| name.is_char_boundary(*end));
+    name[..end.unwrap_or(0)].to_owned()
+}
 
 /// Stacks with names, and how good they are.
 #[derive(Debug, Default)]
@@ -24,8 +36,13 @@ pub(crate) struct NamedStacks {
 
 /// Names all frames. Stacks that differ in addresses only become one; the heaviest stacks come first.
 ///
-/// Of waits, the functions by which every thread gives its CPU away are left out: the innermost one then says what it waits for.
-pub(crate) fn name(stacks: Stacks, objects: &MappedObjects, kind: ProfileKind) -> NamedStacks {
+/// `weigh` says in which unit weights are. Of waits, the functions by which every thread gives its CPU away are left out: the innermost one then says what it waits for.
+pub(crate) fn name(
+    stacks: Stacks,
+    objects: &MappedObjects,
+    kind: ProfileKind,
+    weigh: fn(u64) -> StackWeight,
+) -> NamedStacks {
     let names = symbols::resolve(&stacks.frames.all, objects);
     let mut named = NamedStacks { processes: stacks.processes.all, ..NamedStacks::default() };
     let mut frames = Interner::default();
@@ -40,18 +57,18 @@ pub(crate) fn name(stacks: Stacks, objects: &MappedObjects, kind: ProfileKind) -
         let sum =
             weights.entry(RawStack { process: stack.process, frames: numbers, is_whole: true }).or_default();
         sum.count += weight.count;
-        sum.value_ns += weight.value_ns;
+        sum.amount = sum.amount.saturating_add(weight.amount);
     }
     let finished = weights.into_iter().map(|(stack, weight)| ProfileStack {
         process: stack.process,
         frames: stack.frames.into(),
         count: weight.count,
-        value_ns: weight.value_ns,
+        weight: weigh(weight.amount),
     });
     named.stacks = finished.collect();
     named.stacks.sort_by(|a, b| {
-        let by_value = b.value_ns.cmp(&a.value_ns);
-        by_value.then_with(|| (a.process, &a.frames).cmp(&(b.process, &b.frames)))
+        let by_weight = b.weight.amount().cmp(&a.weight.amount());
+        by_weight.then_with(|| (a.process, &a.frames).cmp(&(b.process, &b.frames)))
     });
     named.frames = frames.all;
     named
@@ -90,5 +107,17 @@ impl NamedStacks {
             self.user_stacks_count += count;
             self.cut_stacks_count += if is_whole || is_entry(&outermost.name) { 0 } else { count };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        let long = "é".repeat(400);
+        assert_eq!(bounded(&long).len(), NAME_MAX);
+        assert_eq!(bounded("main"), "main");
     }
 }

@@ -1,15 +1,13 @@
 //! The names of functions: of the kernel by kallsyms, of files by their own symbols or those of separate debug files, of a JIT by
 //! its perf map.
 
+use super::{bounded, perf_map};
 use crate::frames::{MappedObjects, RawFrame};
 use crate::object_file::path_of;
 use blazesym::symbolize::source::{Elf, Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 use blazesym::{MaybeDefault, Pid};
 use std::collections::BTreeMap;
-
-/// Longest name that is kept: those of C++ and Rust have no bound. Unit: bytes.
-const NAME_MAX: usize = 512;
 
 /// What a frame is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,11 +70,6 @@ fn short(path: &[u8]) -> String {
     bounded(&String::from_utf8_lossy(name))
 }
 
-fn bounded(name: &str) -> String {
-    let end = (0..=name.len().min(NAME_MAX)).rev().find(|end| name.is_char_boundary(*end));
-    name[..end.unwrap_or(0)].to_owned()
-}
-
 /// Where names are looked up together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
@@ -109,10 +102,16 @@ fn kernel(symbolizer: &Symbolizer, addresses: &[u64]) -> Vec<Option<String>> {
     lookup(symbolizer, &Source::Kernel(kernel), Input::AbsAddr(addresses))
 }
 
-/// Names of a JIT's functions, by the perf map that it wrote for this process.
+/// Names in memory without a file: of a JIT's functions, by the perf map that it wrote for this process, and of the vDSO.
 fn process(symbolizer: &Symbolizer, pid: u32, addresses: &[u64]) -> Vec<Option<String>> {
-    let process = Process { debug_syms: false, map_files: false, ..Process::new(Pid::from(pid)) };
-    lookup(symbolizer, &Source::Process(process), Input::AbsAddr(addresses))
+    let mut names = perf_map::names(pid, addresses);
+    if names.iter().any(Option::is_none) {
+        let process =
+            Process { debug_syms: false, perf_map: false, map_files: false, ..Process::new(Pid::from(pid)) };
+        let more = lookup(symbolizer, &Source::Process(process), Input::AbsAddr(addresses));
+        names.iter_mut().zip(more).for_each(|(name, more)| *name = name.take().or(more));
+    }
+    names
 }
 
 /// Names in a file: by its table of symbols, and only where that has no name by debug information, which takes longer.
@@ -157,12 +156,5 @@ mod tests {
         ] {
             assert_eq!(short(path), expected);
         }
-    }
-
-    #[test]
-    fn long_names_are_cut_between_characters() {
-        let long = "é".repeat(400);
-        assert_eq!(bounded(&long).len(), NAME_MAX);
-        assert_eq!(bounded("main"), "main");
     }
 }

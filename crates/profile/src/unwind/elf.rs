@@ -1,12 +1,15 @@
 //! The parts of an ELF file that describe how to return from its functions, as stored in the file.
 //!
 //! An index is found by the program headers, which also files without sections have; statically linked programs may have no index,
-//! and only a section. Files are hostile: what is read of one is bounded, and what lies outside of it is not there.
-//! Source: elf(5); Linux Standard Base, "Exception Frames".
+//! and only a section. Code that was compiled without tables for exceptions may have some for debuggers, in a section that is never
+//! loaded. Files are hostile: what is read of one is bounded, and what lies outside of it is not there.
+//! Source: elf(5); Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1, ".debug_frame".
 
 use gimli::{BaseAddresses, EhFrameHdr, LittleEndian};
 use object::LittleEndian as Endian;
-use object::elf::{FileHeader64, PT_GNU_EH_FRAME, PT_LOAD, ProgramHeader64, SectionHeader64};
+use object::elf::{
+    FileHeader64, PT_GNU_EH_FRAME, PT_LOAD, ProgramHeader64, SHF_COMPRESSED, SHT_NOBITS, SectionHeader64,
+};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -82,6 +85,14 @@ impl FilePart {
 pub(super) struct UnwindParts {
     /// What is loaded where.
     pub(super) loaded: Vec<FilePart>,
+    /// What is loaded with the program; `None`: nothing, or nothing that is understood.
+    pub(super) eh_frame: Option<EhFrameParts>,
+    /// `.debug_frame`, which only debuggers read; `None`: it was stripped, or never there, or is compressed.
+    pub(super) debug_frame: Option<Vec<u8>>,
+}
+
+/// What unwinders find in memory.
+pub(super) struct EhFrameParts {
     /// `.eh_frame_hdr`; `None`: the file has no index.
     pub(super) index: Option<Vec<u8>>,
     /// `.eh_frame`, and what may come behind it.
@@ -100,12 +111,18 @@ impl UnwindParts {
         let headers = header.program_headers(Endian, &head[..]).ok()?;
         let of_type = |wanted| headers.iter().filter(move |header| header.p_type(Endian) == wanted);
         let loaded: Vec<FilePart> = of_type(PT_LOAD).take(HEADERS_MAX).map(FilePart::of_segment).collect();
-        let Some(index_part) = of_type(PT_GNU_EH_FRAME).next().map(FilePart::of_segment) else {
-            let part = section(header, image, b".eh_frame")?;
-            let bases = BaseAddresses::default().set_eh_frame(part.address);
-            let frames = part.read(image)?;
-            return Some(UnwindParts { loaded, index: None, frames, bases, frames_address: part.address });
+        let eh_frame = match of_type(PT_GNU_EH_FRAME).next() {
+            Some(index) => EhFrameParts::indexed(image, &FilePart::of_segment(index), &loaded),
+            None => EhFrameParts::without_index(image, header),
         };
+        let debug_frame = section(header, image, b".debug_frame").and_then(|part| part.read(image));
+        let has_any = eh_frame.is_some() || debug_frame.is_some();
+        has_any.then_some(UnwindParts { loaded, eh_frame, debug_frame })
+    }
+}
+
+impl EhFrameParts {
+    fn indexed(image: &impl Image, index_part: &FilePart, loaded: &[FilePart]) -> Option<EhFrameParts> {
         let index = index_part.read(image)?;
         let bases = BaseAddresses::default().set_eh_frame_hdr(index_part.address);
         let frames_address =
@@ -113,11 +130,18 @@ impl UnwindParts {
         let part = loaded.iter().find_map(|loaded| loaded.rest_from(frames_address))?;
         let frames = part.read(image)?;
         let bases = bases.set_eh_frame(frames_address);
-        Some(UnwindParts { loaded, index: Some(index), frames, bases, frames_address })
+        Some(EhFrameParts { index: Some(index), frames, bases, frames_address })
+    }
+
+    fn without_index(image: &impl Image, header: &FileHeader64<Endian>) -> Option<EhFrameParts> {
+        let part = section(header, image, b".eh_frame")?;
+        let bases = BaseAddresses::default().set_eh_frame(part.address);
+        let frames = part.read(image)?;
+        Some(EhFrameParts { index: None, frames, bases, frames_address: part.address })
     }
 }
 
-/// A section by its name.
+/// A section by its name; `None`: there is none, it is empty, or it is compressed.
 fn section(header: &FileHeader64<Endian>, image: &impl Image, name: &[u8]) -> Option<FilePart> {
     let count = usize::from(header.e_shnum(Endian)).min(HEADERS_MAX);
     let bytes = image.read(header.e_shoff(Endian), count * size_of::<SectionHeader64<Endian>>())?;
@@ -130,6 +154,10 @@ fn section(header: &FileHeader64<Endian>, image: &impl Image, name: &[u8]) -> Op
         at.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&0))
     };
     let found = sections.iter().find(is_named)?;
+    let has_bytes = found.sh_type(Endian) != SHT_NOBITS && found.sh_size(Endian) > 0;
+    if !has_bytes || found.sh_flags(Endian) & u64::from(SHF_COMPRESSED) != 0 {
+        return None;
+    }
     Some(FilePart {
         file_offset: found.sh_offset(Endian),
         length: found.sh_size(Endian),

@@ -1,8 +1,8 @@
 //! Unwinds a program's stack from its registers and a copy of the top of the stack, for stacks whose frame pointers do not
 //! lead to the beginning.
 //!
-//! Compilers for Linux record how to return from every function ([`table`]), because exceptions need it, but hardly any
-//! distribution keeps frame pointers. Rules are kept by file and not by process: a library is looked up once, however many
+//! Compilers for Linux record how to return from every function ([`table`]), because exceptions or debuggers need it, but hardly
+//! any distribution keeps frame pointers. Rules are kept by file and not by process: a library is looked up once, however many
 //! processes have mapped it.
 //!
 //! **The copy is secret**: it contains whatever the program had on its stack, keys and passwords included. It is unwound
@@ -59,7 +59,7 @@ impl Unwinder {
     }
 
     /// The addresses of the program's functions, and whether the last one is where it begins.
-    fn walk(&mut self, pid: u32, state: &UserState, processes: &mut Processes) -> Walked {
+    pub(crate) fn walk(&mut self, pid: u32, state: &UserState, processes: &mut Processes) -> Walked {
         let mut walked = Walked { user: vec![state.registers.code], is_whole: false };
         let (mut registers, mut is_innermost) = (state.registers, true);
         while walked.user.len() < FRAMES_MAX {
@@ -129,15 +129,16 @@ impl Unwinder {
 }
 
 /// What the tables say.
-struct Walked {
-    user: Vec<u64>,
-    is_whole: bool,
+#[derive(Debug)]
+pub(crate) struct Walked {
+    pub(crate) user: Vec<u64>,
+    pub(crate) is_whole: bool,
 }
 
 /// The chain with the better part of the two.
 ///
 /// A stack that is longer than its copy goes on by the frame pointers of the chain, where both meet.
-fn joined(chain: CallChain, mut walked: Walked) -> CallChain {
+pub(crate) fn joined(chain: CallChain, mut walked: Walked) -> CallChain {
     let CallChain { kernel, user, .. } = chain;
     if walked.is_whole {
         return CallChain { kernel, user: walked.user, is_whole: true };

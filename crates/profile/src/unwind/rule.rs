@@ -4,11 +4,11 @@
 //! at fixed distances from it. Source: DWARF 5, 6.4.1. Expressions are programs that a file brings: the steps of each are
 //! bounded, and they see three registers and the copied part of the stack.
 
-use super::table::UnwindTable;
+use super::table::{FrameSection, RowOrigin, UnwindTable};
 use crate::registers::{self, UserRegisters, plain_code};
 use gimli::{
-    CfaRule, Encoding, EvaluationResult, Format, Register, RegisterRule, UnwindExpression, UnwindTableRow,
-    Value,
+    CfaRule, Encoding, EndianSlice, EvaluationResult, Expression, Format, LittleEndian, Register,
+    RegisterRule, UnwindExpression, UnwindTableRow, Value,
 };
 
 /// Maximum number of steps of an expression. Those that compilers write have about ten.
@@ -23,6 +23,8 @@ pub(super) struct UnwindRule {
     cfa: CfaRule<usize>,
     return_address: Saved,
     frame: Saved,
+    /// Where its expressions are.
+    section: FrameSection,
     /// It was called by the kernel to handle a signal: its caller was interrupted, and called nothing.
     pub(super) is_signal: bool,
 }
@@ -67,11 +69,13 @@ pub(super) enum Caller {
 }
 
 impl UnwindRule {
-    pub(super) fn of_row(row: &UnwindTableRow<usize>, is_signal: bool) -> UnwindRule {
+    pub(super) fn of_row(row: &UnwindTableRow<usize>, origin: RowOrigin) -> UnwindRule {
+        let RowOrigin { section, is_signal } = origin;
         UnwindRule {
             cfa: row.cfa().clone(),
             return_address: Saved::of(row.register(registers::RETURN)),
             frame: Saved::of(row.register(registers::FRAME)),
+            section,
             is_signal,
         }
     }
@@ -82,6 +86,7 @@ impl UnwindRule {
             cfa: CfaRule::RegisterAndOffset { register: registers::FRAME, offset: 16 },
             return_address: Saved::At(-8),
             frame: Saved::At(-16),
+            section: FrameSection::Eh,
             is_signal: false,
         }
     }
@@ -96,6 +101,7 @@ impl UnwindRule {
             },
             return_address: if is_pushed { Saved::At(-8) } else { Saved::Kept },
             frame: Saved::Kept,
+            section: FrameSection::Eh,
             is_signal: false,
         }
     }
@@ -113,11 +119,12 @@ impl UnwindRule {
 
     fn try_caller(&self, frame: &UnwindFrame<'_>, table: Option<&UnwindTable>) -> Option<UserRegisters> {
         let UserRegisters { stack, link, .. } = frame.registers;
+        let expression = |expression| table?.expression(self.section, expression);
         let cfa = match self.cfa {
             CfaRule::RegisterAndOffset { register, offset } => {
                 frame.register(register)?.checked_add_signed(offset)?
             }
-            CfaRule::Expression(expression) => frame.evaluate(expression, None, table?)?,
+            CfaRule::Expression(of_cfa) => frame.evaluate(expression(of_cfa)?, None)?,
         };
         // Only the innermost function may have nothing on the stack, and only a signal's handler another stack.
         if cfa < stack && !self.is_signal || cfa == stack && !frame.is_innermost {
@@ -126,7 +133,7 @@ impl UnwindRule {
         let saved = |saved: Saved, kept: Option<u64>| match saved {
             Saved::Kept => kept,
             Saved::At(offset) => frame.memory(cfa.checked_add_signed(offset)?),
-            Saved::AtExpression(expression) => frame.memory(frame.evaluate(expression, Some(cfa), table?)?),
+            Saved::AtExpression(of_place) => frame.memory(frame.evaluate(expression(of_place)?, Some(cfa))?),
             Saved::Undefined | Saved::Unknown => None,
         };
         // What a call has put into a register is still there only in the innermost function.
@@ -171,11 +178,9 @@ impl UnwindFrame<'_> {
 
     fn evaluate(
         &self,
-        expression: UnwindExpression<usize>,
+        expression: Expression<EndianSlice<'_, LittleEndian>>,
         initial: Option<u64>,
-        table: &UnwindTable,
     ) -> Option<u64> {
-        let expression = expression.get(&table.frames()).ok()?;
         let mut evaluation = expression.evaluation(ENCODING);
         evaluation.set_max_iterations(STEPS_MAX);
         if let Some(initial) = initial {

@@ -5,7 +5,7 @@ use super::objective::Objective;
 use super::request::{RequestSpec, Validators};
 use super::target::Target;
 use crate::origin::OriginPlan;
-use crate::probe::ProbePlan;
+use crate::probe::{ProbePlan, ProbedTarget};
 use crate::units::Bytes;
 use crate::wire::WirePlan;
 use crate::workload::Workload;
@@ -44,9 +44,12 @@ pub struct LoadPlan {
     /// What a load that rises must meet; `None`: it does not rise, or the default counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
-    /// The probe that runs beside the load; `None` for none.
+    /// The probe of the load's own target that runs beside it; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbePlan>,
+    /// What else is probed beside the load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<ProbedTarget>,
     /// How the generator talks to the kernel.
     #[serde(default)]
     pub io: IoChoice,
@@ -91,6 +94,7 @@ impl LoadPlan {
             fail_if: vec![],
             objective: None,
             probe: None,
+            probes: vec![],
             io: IoChoice::Auto,
             spin: SpinChoice::Auto,
             stamps: StampChoice::Kernel,
@@ -98,6 +102,16 @@ impl LoadPlan {
             workload: Workload::default(),
             wire: WirePlan::default(),
         }
+    }
+
+    /// All that is probed beside the load, as replies number it: its own target first, if that is.
+    pub fn probed(&self) -> Vec<ProbedTarget> {
+        let own = self.probe.map(|plan| ProbedTarget {
+            name: plan.kind.name().to_owned(),
+            target: self.target.clone(),
+            plan,
+        });
+        own.into_iter().chain(self.probes.iter().cloned()).collect()
     }
 
     /// Requests that can be in flight: one on each connection, or on each stream of HTTP/2.

@@ -9,6 +9,7 @@ mod objective;
 mod request;
 mod run;
 mod target;
+mod watch;
 
 pub use arrival::{Arrival, Deadlines, HardStops, KeepAlive, PhaseEnd, PhaseKind, PhasePlan};
 pub use load::{IoChoice, LoadPlan, SpinChoice, StampChoice};
@@ -16,7 +17,9 @@ pub use objective::Objective;
 pub use request::{ExpectedHeader, HeaderField, RequestSpec, Validators};
 pub use run::{RunPlan, SearchMethod, SearchPlan};
 pub use target::{Endpoint, Target};
+pub use watch::WatchPlan;
 
+use crate::probe::ProbesPlan;
 use crate::tryout::TryPlan;
 use crate::work::WorkPlan;
 use serde::{Deserialize, Serialize};
@@ -34,16 +37,20 @@ pub enum Plan {
     Try(Box<TryPlan>),
     /// `sysdyno load --command` and `--files`: work on this host.
     Work(WorkPlan),
+    /// `sysdyno watch --record`: a host, without a load.
+    Watch(WatchPlan),
+    /// `sysdyno probe --record`: single operations without a load.
+    Probe(ProbesPlan),
 }
 
 impl Plan {
-    /// The load that is common to all trials; `None`: they run commands.
+    /// The load that is common to all trials; `None`: they run commands, or there is no load.
     pub fn load(&self) -> Option<&LoadPlan> {
         match self {
             Plan::Run(run) => Some(&run.load),
             Plan::Load(load) => Some(load),
             Plan::Try(tryout) => tryout.load(),
-            Plan::Work(_) => None,
+            Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => None,
         }
     }
 
@@ -52,7 +59,7 @@ impl Plan {
         match self {
             Plan::Run(run) => &run.fail_if,
             Plan::Load(load) => &load.fail_if,
-            Plan::Try(_) | Plan::Work(_) => &[],
+            Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => &[],
         }
     }
 }

@@ -194,6 +194,7 @@ mod tests {
                 end: PhaseEnd::Requests(1),
                 timeout: SpanNs::from_secs(1),
                 cache: CacheChoice::AsIs,
+                remounts: false,
                 counter: None,
             }))
         };

@@ -8,6 +8,7 @@ use crate::analysis::{Analysis, Confidence, Verdict, VerdictStatus};
 use crate::effect::Comparison;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
+use crate::probe::ProbeConclusion;
 use crate::tryout::TryConclusion;
 use crate::work::WorkSummary;
 use std::io;
@@ -105,6 +106,9 @@ impl RunListing {
                 limit: found.headline,
                 ..RunAnswer::default()
             });
+        }
+        if let Ok(Some(probed)) = reader.document::<ProbeConclusion>(super::PROBED) {
+            return Some(RunAnswer { limit: probed.headline, ..RunAnswer::default() });
         }
         let work = reader.document::<WorkSummary>(super::WORK).ok()??;
         let (verdict, reason) = (Some(work.verdict.status), why_invalid(&work.verdict));

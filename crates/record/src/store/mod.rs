@@ -98,6 +98,7 @@ const LATENCY_TAIL: &str = "latency-tail.hlog";
 const RESERVE: &str = "reserve";
 const EVENTS: &str = "events.jsonl";
 const PROBE: &str = "probe.jsonl";
+const PROBED: &str = "probe.json";
 const ANALYSIS: &str = "analysis.json";
 const TRY_LINES: &str = "experiment.jsonl";
 const CONCLUSION: &str = "experiment.json";

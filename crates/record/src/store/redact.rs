@@ -5,6 +5,7 @@
 
 use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
+use crate::probe::ProbesPlan;
 use crate::tryout::{Action, TryPlan, TryWorkload};
 
 /// Replaces a secret.
@@ -43,8 +44,18 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
         Plan::Run(run) => Plan::Run(RunPlan { load: redacted_load(&run.load), ..run.clone() }),
         Plan::Load(load) => Plan::Load(redacted_load(load)),
         Plan::Work(work) => Plan::Work(work.clone()),
+        Plan::Watch(watch) => Plan::Watch(watch.clone()),
+        Plan::Probe(probes) => Plan::Probe(redacted_probes(probes)),
         Plan::Try(tryout) => Plan::Try(Box::new(redacted_tryout(tryout))),
     }
+}
+
+fn redacted_probes(plan: &ProbesPlan) -> ProbesPlan {
+    let mut plan = plan.clone();
+    for probed in &mut plan.targets {
+        probed.target.url = redacted_url(&probed.target.url);
+    }
+    plan
 }
 
 fn redacted_tryout(plan: &TryPlan) -> TryPlan {
@@ -53,6 +64,10 @@ fn redacted_tryout(plan: &TryPlan) -> TryPlan {
         TryWorkload::Load(load) => **load = redacted_load(load),
         TryWorkload::Capacity(run) => run.load = redacted_load(&run.load),
         TryWorkload::Commands => {}
+    }
+    if let Some(command) = &mut plan.command {
+        let around = [command.prepare.as_mut(), command.clean.as_mut()];
+        [Some(&mut command.run)].into_iter().chain(around).flatten().for_each(redact_command);
     }
     for variant in &mut plan.variants {
         match &mut variant.action {
@@ -78,7 +93,8 @@ pub(super) fn redacted_load(plan: &LoadPlan) -> LoadPlan {
     let operations = plan.workload.operations.iter_mut().flat_map(|operation| &mut operation.request.headers);
     let fields = plan.request.headers.iter_mut().chain(operations);
     fields.filter(|field| !is_harmless(&field.name)).for_each(redact_field);
-    plan.target.url = redacted_url(&plan.target.url);
+    let urls = plan.probes.iter_mut().map(|probed| &mut probed.target.url).chain([&mut plan.target.url]);
+    urls.for_each(|url| *url = redacted_url(url));
     plan
 }
 

@@ -46,7 +46,8 @@ impl Run {
         self.events.extend(remains.events.into_iter().skip(self.events.len()));
         let known = self.probe.len();
         let is_known = |reply: &ProbeReply, before: &[ProbeReply]| {
-            before.iter().rev().any(|old| (old.trial, old.sequence) == (reply.trial, reply.sequence))
+            let key = |reply: &ProbeReply| (reply.trial, reply.target, reply.sequence);
+            before.iter().rev().any(|old| key(old) == key(reply))
         };
         let new: Vec<_> =
             remains.probe.into_iter().filter(|reply| !is_known(reply, &self.probe[..known])).collect();

@@ -7,8 +7,8 @@ use super::trial::Trial;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
     MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
-    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL, SERVER,
-    SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROBED, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL,
+    SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -17,7 +17,7 @@ use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
-use crate::probe::ProbeReply;
+use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::Profile;
 use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
@@ -54,6 +54,8 @@ pub struct Run {
     pub events: Vec<Event>,
     /// Operations of the probe, in the order in which they ended; empty if there was no probe.
     pub probe: Vec<ProbeReply>,
+    /// What was concluded of a probe that ran alone; `None`: it is none, or not yet, or damaged.
+    pub probed: Option<ProbeConclusion>,
     /// Stacks of a load that was sent once more to be profiled; `None`: there was none, or it is damaged.
     pub profile: Option<Profile>,
     /// Stacks of a search at a low load; `None`: as above.
@@ -89,7 +91,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 22] = [
+const FILES: [&str; 23] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -98,6 +100,7 @@ const FILES: [&str; 22] = [
     SERIES,
     EVENTS,
     PROBE,
+    PROBED,
     ANALYSIS,
     TRY_LINES,
     CONCLUSION,
@@ -150,6 +153,7 @@ impl Run {
             server_series: read_server_series(&mut reader)?,
             events: reader.values(EVENTS, usize::MAX, |_| None)?,
             probe: reader.values_if_any(PROBE, MAX_PROBE_REPLIES, wrong_reply)?,
+            probed: reader.document(PROBED)?,
             profile: read_profile(&mut reader, PROFILE)?,
             profile_low: read_profile(&mut reader, PROFILE_LOW)?,
             analysis: reader.document(ANALYSIS)?,

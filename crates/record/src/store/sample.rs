@@ -261,6 +261,7 @@ pub(super) fn probe_reply(sequence: u64) -> ProbeReply {
     let intended = MonoNs(6_000_000_000 + 100_000_000 * sequence);
     ProbeReply {
         trial: 1,
+        target: 0,
         sequence,
         intended_mono_ns: intended,
         sent_mono_ns: Some(MonoNs(intended.0 + 60_000)),

@@ -7,8 +7,8 @@ use super::readings_log::ReadingsLog;
 use super::verify::{self, document, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL,
-    TRIALS, TRY_LINES, WORK, redact,
+    PROBED, PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -17,7 +17,7 @@ use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
-use crate::probe::ProbeReply;
+use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::{Profile, ProfiledLoad};
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
@@ -239,6 +239,11 @@ impl RunWriter {
     /// Writes one operation of a probe.
     pub fn probe(&mut self, reply: &ProbeReply) -> Result<(), RecordError> {
         self.line(PROBE, reply)
+    }
+
+    /// Writes `probe.json`, in the place of an earlier one.
+    pub fn probed(&mut self, conclusion: &ProbeConclusion) -> Result<(), RecordError> {
+        self.document(PROBED, conclusion)
     }
 
     /// Writes a line of a tryout.

@@ -166,6 +166,8 @@ pub enum DiagnosticKind {
     Calibration,
     /// Whether few trials decide the verdict.
     Outliers,
+    /// Trials whose value is only a lower bound.
+    Bounds,
 }
 
 /// What a tryout can see.

@@ -5,6 +5,7 @@ use crate::change::SettingChange;
 use crate::command::CommandSpec;
 use crate::plan::{LoadPlan, RunPlan, Target};
 use crate::units::SpanNs;
+use crate::work::CommandWork;
 use serde::{Deserialize, Serialize};
 
 /// A tryout, before it begins; the content of `plan.json`.
@@ -12,6 +13,10 @@ use serde::{Deserialize, Serialize};
 pub struct TryPlan {
     /// What a trial does.
     pub workload: TryWorkload,
+    /// The command that is timed under every variant, with what runs before and after it; `None`: a load is sent, or each
+    /// variant has a command of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Box<CommandWork>>,
     /// What is compared: the first is A, as it is; the others are put against it.
     pub variants: Vec<Variant>,
     /// The one metric that decides.
@@ -52,7 +57,7 @@ pub enum TryWorkload {
     Load(Box<LoadPlan>),
     /// Looks for the capacity.
     Capacity(Box<RunPlan>),
-    /// Runs the command of its variant.
+    /// Runs the command of the plan, or of its variant.
     Commands,
 }
 

@@ -26,6 +26,7 @@ fn command(words: &[&str]) -> Action {
 fn plan() -> TryPlan {
     let variant = |name: &str, action| Variant { name: name.into(), action };
     TryPlan {
+        command: None,
         workload: TryWorkload::Commands,
         variants: vec![
             variant("A", command(&["curl", "-H", "Authorization: secret", "x"])),
@@ -59,6 +60,7 @@ fn trial(number: u32) -> TryLine {
         end_mono_ns: MonoNs(u64::from(number) * 100 + 50),
         load_trials: Vec::new(),
         values: BTreeMap::from([(Metric::Time, 1.5), (Metric::Errors, 0.0)]),
+        lower_bounds: Vec::new(),
         environment: Environment::default(),
         read_back: Vec::new(),
         failure: None,

@@ -94,6 +94,9 @@ pub struct TryTrial {
     pub load_trials: Vec<u32>,
     /// Its numbers; what could not be measured is left out.
     pub values: BTreeMap<Metric, f64>,
+    /// Metrics whose value is only a lower bound, because requests timed out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lower_bounds: Vec<Metric>,
     /// What was around it.
     pub environment: Environment,
     /// Settings as they were read back before it began.

@@ -7,6 +7,10 @@ mod operation;
 mod plan;
 mod summary;
 
-pub use operation::{CommandRun, Ending, FileOperation, FileWindow, IoUsage, Served, Step, Usage, WorkLine};
+pub use operation::{
+    CommandRun, CommandWait, Ending, FileOperation, FileWindow, IoUsage, Served, Step, Usage, WorkLine,
+};
 pub use plan::{CacheChoice, CommandWork, FileWork, ServiceCounter, WorkKind, WorkPlan};
-pub use summary::{CommandSummary, CpuSummary, FileSummary, ServedSummary, Spread, WORK_SCHEMA, WorkSummary};
+pub use summary::{
+    CommandSummary, CpuSummary, FileSummary, ServedSummary, Spread, WORK_SCHEMA, WaitSummary, WorkSummary,
+};

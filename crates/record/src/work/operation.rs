@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "snake_case")]
 pub enum WorkLine {
     /// A command that ended.
-    Command(CommandRun),
+    Command(Box<CommandRun>),
     /// File operations of one kind in one second.
     Files(FileWindow),
 }
@@ -38,6 +38,9 @@ pub struct CommandRun {
     /// What the service that counts its operations did meanwhile; `None`: nothing counts them, or it did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Served>,
+    /// How often it was seen at what, by looks at regular intervals; empty: it was not looked at.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub waits: BTreeMap<CommandWait, u64>,
 }
 
 /// What a service did between two questions, just before a command was started and just after it had ended.
@@ -49,6 +52,56 @@ pub struct Served {
     pub cpu_us: Option<u64>,
     /// CPUs that they may run on; empty: not known.
     pub cpus: Vec<u32>,
+}
+
+named! {
+    /// What a command does, or waits for, at one instant.
+    CommandWait {
+        /// Nothing: one of its threads is on a CPU, or ready.
+        Running "running";
+        /// Room in the journal of a file system: the journal is full, and changes that it holds are written to their places.
+        JournalSpace "journal_space";
+        /// A transaction of a file system's journal that is being written.
+        JournalCommit "journal_commit";
+        /// Fewer dirty pages: the kernel holds back who writes faster than the disk does.
+        Writeback "writeback";
+        /// A disk: data that are read, or written out.
+        Disk "disk";
+        /// The server of a network file system, or the program behind one in user space.
+        FileServer "file_server";
+        /// The other end of a connection.
+        Network "network";
+        /// Another thread or process that has a lock.
+        Lock "lock";
+        /// A time: it sleeps.
+        Timer "timer";
+        /// Another process, at a pipe or its end.
+        Process "process";
+        /// To be continued: it was stopped.
+        Stopped "stopped";
+        /// Anything else.
+        Other "other";
+    }
+}
+
+impl CommandWait {
+    /// What a part of a command's time went to, as a noun.
+    pub fn title(self) -> &'static str {
+        match self {
+            CommandWait::Running => "CPU",
+            CommandWait::JournalSpace => "journal space",
+            CommandWait::JournalCommit => "journal commits",
+            CommandWait::Writeback => "writeback",
+            CommandWait::Disk => "disk",
+            CommandWait::FileServer => "file server",
+            CommandWait::Network => "network",
+            CommandWait::Lock => "locks",
+            CommandWait::Timer => "sleep",
+            CommandWait::Process => "other processes",
+            CommandWait::Stopped => "stopped",
+            CommandWait::Other => "other",
+        }
+    }
 }
 
 /// Which command of a plan it is.

@@ -19,6 +19,9 @@ pub struct WorkPlan {
     pub timeout: SpanNs,
     /// What is done to the page cache.
     pub cache: CacheChoice,
+    /// Whether the volumes of the lab are unmounted and mounted again before each command.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remounts: bool,
     /// What counts the operations of the commands; `None`: they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<ServiceCounter>,

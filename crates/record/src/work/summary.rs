@@ -1,6 +1,6 @@
 //! The result of work, as in `work.json`. It follows from the plan and the lines alone.
 
-use super::FileOperation;
+use super::{CommandWait, FileOperation};
 use crate::analysis::Verdict;
 use crate::load::LatencySummary;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,9 @@ pub struct WorkSummary {
     /// What operations cost, as a service has counted them; `None`: nothing counts them, or it did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedSummary>,
+    /// What commands spent their time on, most first; empty: they were not looked at often enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitSummary>,
     /// What each CPU did while commands ran; empty: nothing was read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<CpuSummary>,
@@ -82,6 +85,17 @@ pub struct ServedSummary {
     pub busy_cpus: Option<Spread>,
     /// CPU time of the service over this time. Unit: CPUs.
     pub server_busy_cpus: Option<Spread>,
+}
+
+/// A part of the time of commands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaitSummary {
+    /// What they did, or waited for.
+    pub wait: CommandWait,
+    /// Of all looks, those that saw it.
+    pub share_ratio: f64,
+    /// That share of the mean time of a run, or of a round. Unit: nanoseconds.
+    pub time_ns: f64,
 }
 
 /// What a CPU did, as shares of its time.
@@ -109,6 +123,9 @@ pub struct CommandSummary {
     /// As of the whole work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedSummary>,
+    /// What it spent its time on, most first; empty: it was not looked at often enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitSummary>,
 }
 
 /// How a number is spread over runs. Unit: that of the number.

@@ -31,6 +31,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     for (gate, count) in kinds.iter().take(shown) {
         let (tone, shape, rank) = match gate.severity {
             Severity::Refused => (Tone::Bad, "✘", Rank::Needed),
+            Severity::Bounded => (Tone::Doubtful, "▲", Rank::Needed),
             Severity::Allowed => (Tone::Doubtful, "▲", Rank::Useful),
             Severity::Warned => (Tone::Doubtful, "▲", Rank::Useful),
         };

@@ -35,6 +35,10 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
         let text = format!("and {} more operations in the report", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
     }
+    let deciding = comparison.operations.first().and_then(|operation| operation.metrics.first());
+    if let Some(scatter) = deciding.and_then(|metric| metric.scatter.as_ref()) {
+        screen.sentence(Rank::Useful, (Tone::Quiet, "Scatter"), (Tone::Plain, scatter));
+    }
     for metric in comparison.trend.iter().flat_map(|trend| &trend.metrics) {
         screen.sentence(Rank::Useful, (Tone::Quiet, metric.metric), (Tone::Plain, &metric.sentence));
     }
@@ -74,7 +78,7 @@ fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
     let heads = format!("{:>VALUE_COLUMNS$}{:>VALUE_COLUMNS$}   B against A", "A", "B");
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
     for metric in rising(&operation.metrics) {
-        let values: String = metric.sides.iter().map(|side| right(&value(metric, side))).collect();
+        let values: String = metric.sides.iter().map(|side| right(&value(metric, side, screen))).collect();
         let effect = metric.effects.first();
         let (tone, shown) =
             effect.map_or((Tone::Quiet, "no difference shown"), |effect| word(effect.verdict.word));
@@ -104,7 +108,7 @@ fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank:
         let cell = |metric: &&MetricComparison| {
             let letters = metric.letters.get(index).map_or("", String::as_str);
             let letters = if side.is_refused { "✘" } else { letters };
-            format!("{} {letters:<3}", right(&value(metric, &metric.sides[index])))
+            format!("{} {letters:<3}", right(&value(metric, &metric.sides[index], screen)))
         };
         let cells: String = metrics.iter().map(cell).collect();
         screen.row(rank, (Tone::Strong, &side.letter), &[(Tone::Plain, &cells)]);
@@ -125,19 +129,23 @@ fn right(text: &str) -> String {
     format!("{:padding$}{text}", "", padding = VALUE_COLUMNS.saturating_sub(escape::width(text)))
 }
 
-fn value(metric: &MetricComparison, side: &SideValues) -> String {
-    match (side.median, metric.unit) {
+/// A median in characters that the terminal can show: `4,000 req/s`, of lower bounds `≥ 10.0 s`.
+fn value(metric: &MetricComparison, side: &SideValues, screen: &Screen) -> String {
+    let text = match (side.median, metric.unit) {
         (None, _) => number::MISSING.to_owned(),
         (Some(hz), "hz") => number::rate(hz),
         (Some(count), "per_joule") => format!("{}/J", number::significant(count, 4)),
         (Some(ns), _) => number::duration_ns(ns.max(0.0) as u64),
-    }
+    };
+    let at_least = if side.is_lower_bound { "≥ " } else { "" };
+    screen.style().characters(&format!("{at_least}{text}"))
 }
 
-/// `−2.4 % [−3.0, −1.8]`, or why there is none.
+/// `−2.4 % [−3.0, −1.8]`, `at least × 60`, or why there is neither.
 fn effect_text(effect: &MetricEffect) -> String {
-    match &effect.effect {
-        Some(numbers) => number::effect(numbers),
-        None => effect.verdict.capped_by.first().cloned().unwrap_or_default(),
+    match (&effect.effect, &effect.bound) {
+        (Some(numbers), _) => number::effect(numbers),
+        (None, Some(bound)) => number::effect_bound(bound),
+        (None, None) => effect.verdict.capped_by.first().cloned().unwrap_or_default(),
     }
 }

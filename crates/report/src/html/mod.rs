@@ -10,14 +10,18 @@
 mod encode;
 mod heat;
 mod payload;
+mod probe;
 mod tryout;
 
 use crate::input::ReportInput;
+use crate::probe::{self as probe_text, ProbeInput};
 use crate::terminal::{self, Style};
 use crate::tryout::{TryInput, action_text, word_badge};
+use crate::watch::{RecordedInput, recorded_screen};
 use serde::Serialize;
 use sysdyno_record::comparison::RunsComparison;
 use sysdyno_record::manifest::Tool;
+use sysdyno_record::plan::Plan;
 use sysdyno_record::profile::{Profile, ProfileSummary};
 use sysdyno_record::units::WallNs;
 
@@ -36,8 +40,15 @@ const TEXT_COLUMNS: usize = 100;
 
 /// The report of a record: a complete HTML document.
 pub fn render(input: &ReportInput<'_>) -> String {
-    let screen = terminal::render(input, &Style { width_columns: TEXT_COLUMNS, ..Style::default() });
-    let title = format!("{} – {}", input.analysis.verdict.status.name(), input.url());
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let (screen, subject) = match input.run.plan {
+        Some(plan @ Plan::Watch(watch)) => {
+            let recorded = RecordedInput { folder: input.folder, plan: Some(plan), analysis: input.analysis };
+            (recorded_screen(&recorded, &style), watch.host.as_deref().unwrap_or("watched host"))
+        }
+        _ => (terminal::render(input, &style), input.url()),
+    };
+    let title = format!("{} – {subject}", input.analysis.verdict.status.name());
     let data =
         serde_json::to_string(&payload::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
@@ -50,6 +61,15 @@ pub fn render_tryout(input: &TryInput<'_>) -> String {
     let title = format!("{} – {about}", word_badge(input.conclusion.verdict.word));
     let data = serde_json::to_string(&tryout::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
+}
+
+/// The report of a probe that ran alone: a complete HTML document.
+pub fn render_probe(input: &ProbeInput<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let text = probe_text::result(input, &style);
+    let title = format!("probe – {}", input.conclusion.headline);
+    let data = serde_json::to_string(&probe::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &text, &data)
 }
 
 /// The page of a comparison of runs: a complete HTML document. `profiles`: those of the first and the second run, where each has one.

@@ -5,6 +5,7 @@
 
 use super::encode::{Encoded, encode};
 use super::heat::{Heat, heat};
+use super::probe::{ProbeStrip, strips};
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde::Serialize;
 use serde_json::Value;
@@ -62,6 +63,9 @@ pub(super) struct RunPayload<'a> {
     heat: Option<Heat>,
     series: Box<RawValue>,
     events: Vec<&'a Event>,
+    /// What outsiders saw over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    probes: Vec<ProbeStrip>,
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<&'a Profile>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,6 +177,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> RunPayload<'a> {
         heat: heat(&input.run),
         series: series(input.run.server_series()),
         events: events(input.run.events),
+        probes: input.run.load().map_or_else(Vec::new, |load| strips(&load.probed(), input.run.probe)),
         profile: input.profile,
         profile_low: input.profile_low,
     }

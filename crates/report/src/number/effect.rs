@@ -1,7 +1,8 @@
 //! Effects in words: changes in per cent, factors where a change is that large, differences of shares.
 
 use super::{MISSING, significant, stepped, trimmed};
-use sysdyno_record::effect::{Effect, EffectScale, Factor};
+use sysdyno_record::comparison::EffectBound;
+use sysdyno_record::effect::{BoundSide, Effect, EffectScale, FACTOR_MIN, Factor};
 
 /// An effect with its interval: `−2.4 % [−3.0, −1.8]`, `× 193 [169, 220]`, `÷ 12 [10, 14]`; differences are of shares, in
 /// percentage points.
@@ -20,6 +21,33 @@ pub fn effect(effect: &Effect) -> String {
         if effect.scale == EffectScale::Ratio { coarsest_of_change(values[1]) } else { f64::INFINITY };
     let [point, low, high] = in_steps(values, coarsest, signed);
     format!("{point}{unit} [{low}, {high}]")
+}
+
+/// What an effect is at least or at most: `at least × 60`, `at least −12%`, `at most +21%`. Rounded to the side on which it stays
+/// true.
+pub fn effect_bound(bound: &EffectBound) -> String {
+    let EffectBound { side, ratio, .. } = *bound;
+    let is_least = (side == BoundSide::AtLeast) == (ratio >= 1.0);
+    let size = if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(f64::MIN_POSITIVE) };
+    let quantity = if is_least { "at least" } else { "at most" };
+    if size >= FACTOR_MIN {
+        let sign = if ratio >= 1.0 { '×' } else { '÷' };
+        return format!("{quantity} {sign} {}", significant(two_digits(size, !is_least), 2));
+    }
+    let change = two_digits((ratio - 1.0).abs() * 100.0, !is_least);
+    let sign = if ratio >= 1.0 { '+' } else { '−' };
+    format!("{quantity} {sign}{}%", significant(change, 2))
+}
+
+/// A positive number with two digits, up or down.
+fn two_digits(value: f64, is_up: bool) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let step = 10f64.powf(value.log10().floor() - 1.0);
+    let steps = value / step;
+    // What is a whole number of steps but for rounding stays one.
+    (if is_up { (steps - 1e-9).ceil() } else { (steps + 1e-9).floor() }) * step
 }
 
 /// The largest step in which a change that leaves something is not rounded to one that leaves nothing. Unit: per cent.
@@ -92,6 +120,22 @@ mod tests {
         check(EffectScale::Difference, [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
         assert_eq!(margin(0.03, EffectScale::Ratio), "3%");
         assert_eq!(margin(0.0005, EffectScale::Difference), "0.05 pp");
+    }
+
+    #[test]
+    fn a_bound_is_rounded_to_where_it_stays_true() {
+        let check = |side, ratio, text: &str| {
+            let found = EffectBound { side, ratio, confidence_ratio: 0.95, pairs_count: 3 };
+            assert_eq!(effect_bound(&found), text);
+        };
+        check(BoundSide::AtLeast, 60.9, "at least × 60");
+        check(BoundSide::AtLeast, 1_299.0, "at least × 1,200");
+        check(BoundSide::AtLeast, 1.129, "at least +12%");
+        check(BoundSide::AtLeast, 0.795, "at most −21%");
+        check(BoundSide::AtMost, 1.0 / 60.9, "at least ÷ 60");
+        check(BoundSide::AtMost, 0.9, "at least −10%");
+        check(BoundSide::AtMost, 1.2, "at most +20%");
+        check(BoundSide::AtLeast, 1.0, "at least +0%");
     }
 
     #[test]

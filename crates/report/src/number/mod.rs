@@ -5,7 +5,7 @@
 
 mod effect;
 
-pub use self::effect::{effect, margin};
+pub use self::effect::{effect, effect_bound, margin};
 use std::time::Duration;
 use sysdyno_record::tryout::Metric;
 use sysdyno_record::units::rounding_step;
@@ -24,6 +24,17 @@ pub fn count(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A count too large to be read digit by digit, with three digits: `31.2 G`; below 10,000 as it is.
+pub fn scaled(value: u64) -> String {
+    const SCALES: [(f64, &str); 4] = [(1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")];
+    if value < 10_000 {
+        return count(value);
+    }
+    let value = value as f64;
+    let (scale, unit) = SCALES.into_iter().find(|(scale, _)| value < 999.5 * scale).unwrap_or(SCALES[3]);
+    format!("{} {unit}", significant(value / scale, 3))
 }
 
 /// A decimal number with so many significant digits, thousands separated: `4,123`, `41.2`, `0.0412`.

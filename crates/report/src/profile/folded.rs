@@ -3,9 +3,9 @@
 //! The format of Brendan Gregg's FlameGraph scripts, which speedscope, inferno and others read too. The first frame is the name
 //! of the process; functions of the kernel end in `_[k]`, as those scripts color them.
 
-use sysdyno_record::profile::{FrameKind, Profile, ProfileFrame, ProfileKind};
+use sysdyno_record::profile::{FrameKind, Profile, ProfileFrame, ProfileKind, StackWeight};
 
-/// All stacks, the heaviest first. The weight is in samples (on-CPU) or microseconds (off-CPU).
+/// All stacks, the heaviest first. The weight is in samples of CPU time, in events that the CPU counted, or in microseconds of waits.
 ///
 /// # Panics
 /// If the profile is not sound.
@@ -17,9 +17,10 @@ pub fn folded(profile: &Profile) -> String {
             text.push(';');
             text.push_str(&frame_name(frame));
         }
-        let weight = match profile.kind {
-            ProfileKind::OnCpu => stack.count,
-            ProfileKind::OffCpu => stack.value_ns / 1_000,
+        let weight = match (profile.kind, stack.weight) {
+            (_, StackWeight::Events(events_count)) => events_count,
+            (ProfileKind::OnCpu, StackWeight::Time(_)) => stack.count,
+            (ProfileKind::OffCpu, StackWeight::Time(value_ns)) => value_ns / 1_000,
         };
         text.push_str(&format!(" {weight}\n"));
     }
@@ -39,7 +40,7 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use sysdyno_record::profile::{ProfileCost, ProfileCounts, ProfileStack, ProfiledProcess};
+    use sysdyno_record::profile::{ProfileCost, ProfileCounts, ProfileStack, ProfiledProcess, SampledEvent};
     use sysdyno_record::units::MonoNs;
 
     /// A small profile with names that somebody hostile chose.
@@ -53,11 +54,14 @@ pub(super) mod tests {
         Profile {
             host: None,
             kind: ProfileKind::OnCpu,
+            event: Some(SampledEvent::CpuClock),
             scope_pids: vec![],
             begin_mono_ns: MonoNs(1_000_000_000),
             end_mono_ns: MonoNs(11_000_000_000),
             rate_hz: Some(99),
             cpus_count: 2,
+            kernel_unseen: None,
+            unseen_pids: vec![],
             counts: ProfileCounts {
                 samples_count: 990,
                 frames_count: 3_000,
@@ -79,11 +83,24 @@ pub(super) mod tests {
                 frame("net_rx_action", "kernel", FrameKind::SoftIrq),
             ],
             stacks: vec![
-                ProfileStack { process: 0, frames: vec![0, 1], count: 700, value_ns: 7_070_707_070 },
-                ProfileStack { process: 1, frames: vec![2], count: 200, value_ns: 2_020_202_020 },
-                ProfileStack { process: 0, frames: vec![0, 1, 3], count: 90, value_ns: 909_090_909 },
+                stack(0, &[0, 1], 700, 7_070_707_070),
+                stack(1, &[2], 200, 2_020_202_020),
+                stack(0, &[0, 1, 3], 90, 909_090_909),
             ],
         }
+    }
+
+    fn stack(process: u32, frames: &[u32], count: u64, value_ns: u64) -> ProfileStack {
+        ProfileStack { process, frames: frames.into(), count, weight: StackWeight::Time(value_ns) }
+    }
+
+    /// The same, had the CPU's misses of caches been sampled: half of them in the stack with the fewest samples.
+    pub(crate) fn counted() -> Profile {
+        let mut profile = Profile { event: Some(SampledEvent::CacheMisses), ..sample() };
+        for (stack, events_count) in profile.stacks.iter_mut().zip([2_000_000, 3_000_000, 5_000_000_000]) {
+            stack.weight = StackWeight::Events(events_count);
+        }
+        profile
     }
 
     #[test]
@@ -94,5 +111,6 @@ pub(super) mod tests {
         assert_eq!(folded(&sample()), expected);
         let off = Profile { kind: ProfileKind::OffCpu, ..sample() };
         assert!(folded(&off).starts_with("nginx;main;tcp_sendmsg_[k] 7070707\n"));
+        assert!(folded(&counted()).starts_with("nginx;main;tcp_sendmsg_[k] 2000000\n"));
     }
 }

@@ -24,12 +24,13 @@ pub fn pprof(profile: &Profile, taken: WallNs) -> Vec<u8> {
 fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
     let mut strings = Strings::default();
     let mut out = ProtoMessage::default();
-    let (counted, valued) = match profile.kind {
-        ProfileKind::OnCpu => ("samples", "cpu"),
-        ProfileKind::OffCpu => ("waits", "off-cpu"),
+    let (counted, valued, unit) = match (profile.kind, profile.counted_event()) {
+        (ProfileKind::OnCpu, Some(event)) => ("samples", event.name(), "count"),
+        (ProfileKind::OnCpu, None) => ("samples", "cpu", "nanoseconds"),
+        (ProfileKind::OffCpu, _) => ("waits", "off-cpu", "nanoseconds"),
     };
     out.message(1, &value_type(&mut strings, counted, "count"));
-    out.message(1, &value_type(&mut strings, valued, "nanoseconds"));
+    out.message(1, &value_type(&mut strings, valued, unit));
     for stack in &profile.stacks {
         out.message(2, &sample(profile, stack, &mut strings));
     }
@@ -55,8 +56,9 @@ fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
     }
     out.number(9, taken.0);
     out.number(10, profile.duration_ns());
-    if let Some(rate_hz) = profile.rate_hz {
-        out.message(11, &value_type(&mut strings, valued, "nanoseconds"));
+    // Of an event of the CPU, the kernel changes the period all the time to keep the rate.
+    if let Some(rate_hz) = profile.rate_hz.filter(|_| profile.counted_event().is_none()) {
+        out.message(11, &value_type(&mut strings, valued, unit));
         out.number(12, 1_000_000_000 / u64::from(rate_hz.max(1)));
     }
     strings.all.iter().for_each(|text| out.bytes(6, text.as_bytes()));
@@ -74,7 +76,7 @@ fn value_type(strings: &mut Strings, what: &str, unit: &str) -> ProtoMessage {
 fn sample(profile: &Profile, stack: &ProfileStack, strings: &mut Strings) -> ProtoMessage {
     let mut message = ProtoMessage::default();
     message.packed(1, stack.frames.iter().rev().map(|frame| u64::from(*frame) + 1));
-    message.packed(2, [stack.count, stack.value_ns].into_iter());
+    message.packed(2, [stack.count, stack.weight.amount()].into_iter());
     let process = profile.process_of(stack);
     let mut name = ProtoMessage::default();
     name.number(1, strings.number("process"));
@@ -137,16 +139,31 @@ impl Strings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::folded::tests::sample;
+    use crate::profile::folded::tests::{counted, sample};
+
+    fn unpacked(profile: &Profile) -> Vec<u8> {
+        use std::io::Read;
+        let file = pprof(profile, WallNs(1));
+        let mut bytes = Vec::new();
+        flate2::read::GzDecoder::new(&file[..]).read_to_end(&mut bytes).expect("is gzip");
+        bytes
+    }
+
+    fn has(bytes: &[u8], name: &str) -> bool {
+        bytes.windows(name.len()).any(|window| window == name.as_bytes())
+    }
 
     #[test]
     fn the_file_is_compressed_and_has_every_name() {
-        use std::io::Read;
-        let file = pprof(&sample(), WallNs(1));
-        let mut bytes = Vec::new();
-        flate2::read::GzDecoder::new(&file[..]).read_to_end(&mut bytes).expect("is gzip");
+        let bytes = unpacked(&sample());
         for name in ["main", "tcp_sendmsg", "net_rx_action", "nginx", "nanoseconds"] {
-            assert!(bytes.windows(name.len()).any(|window| window == name.as_bytes()), "{name}");
+            assert!(has(&bytes, name), "{name}");
         }
+    }
+
+    #[test]
+    fn events_of_the_cpu_are_named_and_counted() {
+        let bytes = unpacked(&counted());
+        assert!(has(&bytes, "cache-misses") && has(&bytes, "count") && !has(&bytes, "nanoseconds"));
     }
 }

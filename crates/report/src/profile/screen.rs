@@ -3,7 +3,9 @@
 
 use crate::number;
 use crate::terminal::{Rank, Screen, Style, Tone};
-use sysdyno_record::profile::{FrameKind, Profile, ProfileKind, ProfileSummary, ProgramShare, SymbolShare};
+use sysdyno_record::profile::{
+    FrameKind, KernelUnseen, Profile, ProfileKind, ProfileSummary, ProgramShare, SampledEvent, SymbolShare,
+};
 
 /// Programs and functions that are shown, and the share from which they are.
 const PROGRAMS_MAX: usize = 6;
@@ -48,23 +50,53 @@ fn headline(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
         screen.row(Rank::Needed, (Tone::Quiet, "Host"), &[(Tone::Plain, host)]);
     }
     let seconds = number::duration_ns(profile.duration_ns());
-    let mean = number::significant(summary.mean_count, 3);
+    let mean = summary.mean_count.map_or(number::MISSING.to_owned(), |mean| number::significant(mean, 3));
     let cpus =
         if profile.cpus_count == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", profile.cpus_count) };
     let count = number::count(profile.counts.samples_count);
-    let (label, text) = match profile.kind {
-        ProfileKind::OnCpu => ("On CPU", format!("{mean} of {cpus} busy for {seconds} · {count} samples")),
-        ProfileKind::OffCpu => {
+    let of_user = if profile.kernel_unseen.is_some() { " in user code" } else { "" };
+    let (label, text) = match (profile.kind, profile.counted_event()) {
+        (ProfileKind::OnCpu, Some(event)) => {
+            let events = number::scaled(summary.weight.amount());
+            ("On CPU", format!("{events} {}{of_user} in {seconds} · {count} samples", event.words()))
+        }
+        (ProfileKind::OnCpu, None) => (
+            "On CPU",
+            format!(
+                "{mean} of {cpus} busy{of_user} for {seconds} · {count} samples ({})",
+                SampledEvent::CpuClock.name()
+            ),
+        ),
+        (ProfileKind::OffCpu, _) => {
             ("Off CPU", format!("{mean} threads waited on average, for {seconds} · {count} waits"))
         }
     };
     screen.answer((Tone::Quiet, label), (Tone::Strong, &text));
+    if let Some(unseen) = profile.kernel_unseen {
+        let text = unseen_text(unseen, summary.kernel_unseen_ratio);
+        return screen.sentence(Rank::Needed, (Tone::Doubtful, "Not seen"), (Tone::Plain, &text));
+    }
     let kinds = summary.kinds.iter().filter(|share| share.ratio >= RATIO_MIN);
     let kinds: Vec<String> =
         kinds.map(|share| format!("{} {}", kind_word(share.kind), number::percent(share.ratio))).collect();
     if profile.kind == ProfileKind::OnCpu && !kinds.is_empty() {
-        screen.row(Rank::Needed, (Tone::Quiet, "Spent in"), &[(Tone::Plain, &kinds.join(" · "))]);
+        let is_spent = matches!(profile.counted_event(), None | Some(SampledEvent::Cycles));
+        let label = if is_spent { "Spent in" } else { "Counted in" };
+        screen.row(Rank::Needed, (Tone::Quiet, label), &[(Tone::Plain, &kinds.join(" · "))]);
     }
+}
+
+/// Why the kernel's part is missing, how large it is, and what would show it.
+fn unseen_text(unseen: KernelUnseen, ratio: Option<f64>) -> String {
+    let size = ratio.map_or(String::new(), |ratio| format!(", {} of the CPU time", number::percent(ratio)));
+    let setting = match unseen.perf_event_paranoid {
+        Some(level) => format!(" (kernel.perf_event_paranoid is {level})"),
+        None => String::new(),
+    };
+    format!(
+        "the kernel's part{size}: this user may not sample the kernel{setting}. Run it with `sudo`, or set \
+         kernel.perf_event_paranoid to 1."
+    )
 }
 
 fn kind_word(kind: FrameKind) -> &'static str {
@@ -132,6 +164,21 @@ fn quality(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
         );
         screen.sentence(Rank::Needed, (Tone::Quiet, "Stacks"), (Tone::Plain, &text));
     }
+    if let Some(ratio) = summary.uncopied_ratio.filter(|ratio| *ratio >= CUT_MAX) {
+        let text = format!(
+            "{} of waits have no copied stack: there were too many context switches, so callers of code without frame \
+             pointers are missing there",
+            number::percent(ratio)
+        );
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "Copies"), (Tone::Plain, &text));
+    }
+    if !profile.unseen_pids.is_empty() {
+        let text = match profile.unseen_pids.as_slice() {
+            [pid] => format!("child process {pid}, which runs as another user"),
+            pids => format!("{} child processes, which run as other users", number::count(pids.len() as u64)),
+        };
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "Not seen"), (Tone::Plain, &text));
+    }
     let counts = &profile.counts;
     let lost = counts.lost_count + counts.beyond_bound_count;
     if lost > 0 {
@@ -166,8 +213,8 @@ fn remedy(summary: &ProfileSummary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::folded::tests::sample;
-    use sysdyno_record::profile::{KindShare, ProfileFrame};
+    use crate::profile::folded::tests::{counted, sample};
+    use sysdyno_record::profile::{KindShare, ProfileFrame, StackWeight};
 
     fn summary() -> ProfileSummary {
         let symbol = |name: &str, kind, self_ratio, total_ratio| SymbolShare {
@@ -181,10 +228,12 @@ mod tests {
             total_ratio,
         };
         ProfileSummary {
-            value_ns: 10_000_000_000,
-            mean_count: 1.0,
+            weight: StackWeight::Time(10_000_000_000),
+            mean_count: Some(1.0),
             resolved_ratio: Some(0.6),
             cut_ratio: Some(0.25),
+            uncopied_ratio: None,
+            kernel_unseen_ratio: None,
             kinds: vec![
                 KindShare { kind: FrameKind::User, ratio: 0.61 },
                 KindShare { kind: FrameKind::SoftIrq, ratio: 0.39 },
@@ -219,7 +268,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| crate::escape::width(line) <= 80), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains("rare"), "{text}");
-        assert_eq!(lines[0], "  On CPU     1.00 of 2 CPUs busy for 10.0 s · 990 samples");
+        assert_eq!(lines[0], "  On CPU     1.00 of 2 CPUs busy for 10.0 s · 990 samples (cpu-clock)");
         assert_eq!(lines[1], "  Spent in   programs 61.0% · softirqs 39.0%");
         for expected in [
             "(4 processes)",
@@ -235,6 +284,47 @@ mod tests {
             assert!(text.contains(expected), "'{expected}' is not in\n{text}");
         }
         assert!(!text.contains("Lost"), "{text}");
+    }
+
+    #[test]
+    fn what_this_user_may_not_see_is_said_with_its_size_and_what_would_show_it() {
+        let unseen = KernelUnseen { perf_event_paranoid: Some(2), processes_cpu_ns: Some(16_000_000_000) };
+        let profile = Profile { kernel_unseen: Some(unseen), unseen_pids: vec![7, 8], ..sample() };
+        let summary = ProfileSummary { kernel_unseen_ratio: Some(0.375), ..summary() };
+        let text = screen(&profile, &summary, None, &Style { width_columns: 400, ..Style::default() });
+        for expected in [
+            "1.00 of 2 CPUs busy in user code for 10.0 s",
+            "the kernel's part, 37.5% of the CPU time: this user may not sample the kernel (kernel.perf_event_paranoid is 2)",
+            "set kernel.perf_event_paranoid to 1",
+            "2 child processes, which run as other users",
+        ] {
+            assert!(text.contains(expected), "'{expected}' is not in\n{text}");
+        }
+        assert!(!text.contains("Spent in"), "{text}");
+    }
+
+    #[test]
+    fn counted_events_are_named_with_their_number_and_no_time() {
+        let summary =
+            ProfileSummary { weight: StackWeight::Events(5_005_000_000), mean_count: None, ..summary() };
+        let text = screen(&counted(), &summary, None, &Style { width_columns: 80, ..Style::default() });
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "  On CPU     5.01 G cache misses in 10.0 s · 990 samples");
+        assert_eq!(lines[1], "  Counted in programs 61.0% · softirqs 39.0%");
+    }
+
+    #[test]
+    fn waits_without_a_copied_stack_are_said() {
+        let of = |uncopied_ratio| {
+            let summary = ProfileSummary { uncopied_ratio, ..summary() };
+            screen(&sample(), &summary, None, &Style { width_columns: 400, ..Style::default() })
+        };
+        let text = of(Some(0.34));
+        assert!(
+            text.contains("34.0% of waits have no copied stack: there were too many context switches"),
+            "{text}"
+        );
+        assert!(!of(Some(0.04)).contains("Copies") && !of(None).contains("Copies"));
     }
 
     #[test]

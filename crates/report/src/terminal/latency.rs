@@ -1,11 +1,11 @@
 //! The latency table: response, service, and slip. It marks lower bounds and values that the samples do not support.
 
+use super::probes;
 use super::screen::{Rank, Screen};
 use super::style::Tone;
 use crate::escape;
 use crate::input::ReportInput;
 use crate::number;
-use crate::probe;
 use sysdyno_record::load::LatencySummary;
 
 const HEADERS: [&str; 7] = ["p50", "p90", "p95", "p99", "p99.9", "max", "count"];
@@ -37,10 +37,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         screen.row(rank, (Tone::Plain, label), &[(Tone::Plain, line)]);
     }
     draw_intervals(input, screen);
-    if let Some(summary) = &analysis.probe {
-        let text = format!("({}) {}", summary.kind.name(), probe::row(summary));
-        screen.row(Rank::Useful, (Tone::Plain, "probe"), &[(Tone::Plain, &text)]);
-    }
+    probes::draw(input, screen);
 }
 
 /// How well the percentiles that a user feels are known, in a sentence: intervals, or why there are none.

@@ -11,8 +11,10 @@ mod explain;
 mod hosts;
 mod judged;
 mod latency;
+mod links;
 mod operations;
 mod path;
+mod probes;
 mod screen;
 mod services;
 mod session;
@@ -41,6 +43,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
     checks::draw(input, &mut screen);
     answer::draw(input, &mut screen);
     path::draw(input, &mut screen);
+    links::draw(input, &mut screen);
     match &input.analysis.session {
         // The time of an operation is that of all its requests: what single requests took is in the report.
         Some(result) => session::draw(result, &mut screen),

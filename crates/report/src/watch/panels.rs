@@ -1,12 +1,13 @@
 //! The panels of the full screen: CPUs, interrupts, network, listeners, sockets, disks, memory, pressure, the request path,
-//! and processes.
+//! processes, and threads.
 //!
 //! Kinds of CPU time are distinguished by the shading of their cells, not by color.
 
+use super::busy;
 use super::columns::short;
 use super::groups::is_real_disk;
 use crate::number::MISSING;
-use crate::progress::spark::{Pieces, greatest, sparkline};
+use crate::progress::spark::{Pieces, sparkline};
 use crate::terminal::{Style, Tone};
 use sysdyno_record::live::{CpuShares, DiskFrame, HostFrame};
 
@@ -54,7 +55,8 @@ pub(super) fn panels(frame: &HostFrame, history: &[&HostFrame], columns: usize, 
         panel("Memory", 2, memory(frame, columns)),
         panel("Disks", 1, disks(frame, columns)),
         panel("Pressure", 1, pressure(frame)),
-        panel("Processes", 2, processes(frame)),
+        panel(busy::title(frame), 2, busy::processes(frame, columns)),
+        panel("Threads", 2, busy::threads(frame, columns)),
     ];
     all.into_iter().filter(|panel| !panel.lines.is_empty()).collect()
 }
@@ -310,18 +312,4 @@ fn path(frame: &HostFrame, columns: usize) -> Vec<Pieces> {
         }
     }
     lines
-}
-
-fn processes(frame: &HostFrame) -> Vec<Pieces> {
-    let most = greatest(&frame.processes.iter().map(|process| Some(process.cpus)).collect::<Vec<_>>());
-    let line = |process: &sysdyno_record::live::ProcessFrame| {
-        let mut line = Pieces::default();
-        line.pad(Tone::Plain, &crate::escape::terminal(&process.command, 16), 17);
-        line.pad(Tone::Strong, &percent(Some(process.cpus)), 6);
-        line.pad(Tone::Quiet, &process.pid.to_string(), 8);
-        let cells = if most > 0.0 { (process.cpus / most * 8.0).round() as usize } else { 0 };
-        line.add(Tone::Plain, "▇".repeat(cells));
-        line
-    };
-    frame.processes.iter().map(line).collect()
 }

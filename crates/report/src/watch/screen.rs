@@ -3,6 +3,7 @@
 //! Each panel has the lines that matter most first. What does not fit is left out from the end of the panels, then panel by
 //! panel from the last one, so that 80 by 24 shows the same as a large terminal, only less of it.
 
+use super::busy;
 use super::panels::{Panel, panels};
 use crate::escape;
 use crate::number;
@@ -51,6 +52,8 @@ pub enum WatchOverlay {
     Keys,
     /// The meaning of the chosen finding.
     Finding,
+    /// The busiest threads.
+    Threads,
 }
 
 /// Least size of a terminal that anything can be seen on.
@@ -73,6 +76,7 @@ const KEYS: &[(&str, &str)] = &[
     ("p, Space", "hold the picture, or go on"),
     ("↑ ↓", "choose a finding"),
     ("e, Enter", "explain the chosen finding"),
+    ("t", "the busiest threads, and what they wait for"),
     ("Tab", "the next host, if several are watched"),
     ("?", "show or hide these keys"),
 ];
@@ -95,6 +99,10 @@ pub fn screen(view: &WatchScreen<'_>, style: &Style) -> Vec<String> {
         WatchOverlay::Panels => body(view, sample, (columns, body_rows), style),
         WatchOverlay::Keys => keys(style),
         WatchOverlay::Finding => explanation(view, sample, style),
+        WatchOverlay::Threads => {
+            let lines = busy::list(&sample.frame, columns);
+            lines.iter().map(|line| line.line(columns, style)).collect()
+        }
     });
     lines.truncate(1 + body_rows);
     let mut lines = fill(lines, 1 + body_rows);

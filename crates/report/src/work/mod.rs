@@ -10,7 +10,7 @@ use crate::number;
 use serde_json::{Value, json};
 use sysdyno_record::store::Run;
 use sysdyno_record::view::FolderView;
-use sysdyno_record::work::{Spread, WorkLine, WorkPlan, WorkSummary};
+use sysdyno_record::work::{Spread, WaitSummary, WorkLine, WorkPlan, WorkSummary};
 
 /// One record of work, borrowed.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,31 @@ fn limits(summary: &WorkSummary) -> Vec<String> {
     }
     let each = summary.commands.iter();
     each.filter_map(|one| Some(format!("{}: {}", one.name, one.limit.as_ref()?))).collect()
+}
+
+/// Parts of the time that are shown, and the smallest of them. Unit: ratio.
+const MAX_PARTS: usize = 5;
+const MIN_PART: f64 = 0.005;
+
+/// What commands spent their time on: each command by itself where there are several.
+fn budgets(summary: &WorkSummary) -> Vec<String> {
+    let part = |part: &WaitSummary| {
+        let time = number::duration_ns(part.time_ns as u64);
+        format!("{} {} ({time})", part.wait.title(), number::percent(part.share_ratio))
+    };
+    let line = |waits: &[WaitSummary]| {
+        let shown = waits.iter().take(MAX_PARTS).filter(|part| part.share_ratio >= MIN_PART);
+        shown.map(part).collect::<Vec<_>>().join(" · ")
+    };
+    if summary.commands.is_empty() {
+        return Some(&summary.waits)
+            .filter(|waits| !waits.is_empty())
+            .map(|waits| line(waits))
+            .into_iter()
+            .collect();
+    }
+    let each = summary.commands.iter().filter(|one| !one.waits.is_empty());
+    each.map(|one| format!("{}: {}", one.name, line(&one.waits))).collect()
 }
 
 /// The rows of the table of a command, in their order.

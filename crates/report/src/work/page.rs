@@ -1,6 +1,6 @@
 //! The page: what the screen says, and every run in a table. It has no script and loads nothing.
 
-use super::{HEADERS, WorkInput, described, limits, rows};
+use super::{HEADERS, WorkInput, budgets, described, limits, rows};
 use crate::escape;
 use crate::number;
 use std::fmt::Write;
@@ -36,6 +36,9 @@ pub fn page(input: &WorkInput<'_>) -> String {
     match &input.plan.kind {
         WorkKind::Command(_) => commands(&mut page, input),
         WorkKind::Files(_) => files(&mut page, input),
+    }
+    for budget in budgets(input.summary) {
+        let _ = writeln!(page, "<p>Time: {}</p>", text(&budget));
     }
     for limit in limits(input.summary) {
         let _ = writeln!(page, "<p>Bottleneck: {}</p>", text(&limit));

@@ -1,6 +1,6 @@
 //! The screen: verdict, counts, then how long the successful runs or the file operations took.
 
-use super::{HEADERS, WorkInput, described, limits, rows};
+use super::{HEADERS, WorkInput, budgets, described, limits, rows};
 use crate::escape;
 use crate::number;
 use crate::place;
@@ -23,6 +23,9 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
         WorkKind::Files(_) => draw_files(input, &mut screen),
     }
     screen.gap();
+    for budget in budgets(summary) {
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Time"), (Tone::Plain, &budget));
+    }
     for limit in limits(summary) {
         screen.sentence(Rank::Needed, (Tone::Quiet, "Bottleneck"), (Tone::Plain, &limit));
     }

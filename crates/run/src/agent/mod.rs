@@ -68,6 +68,8 @@ pub enum Notice {
     Probe(ProbeReply),
     /// A part of a load continues.
     Part(PartReport),
+    /// A profile has begun: it is allowed.
+    Profiling,
     /// A host that sends a part of the load is gone.
     HostLost {
         /// The host, as it was typed.

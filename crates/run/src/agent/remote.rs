@@ -19,6 +19,7 @@ use super::{
 };
 use crate::clock;
 use crate::error::{RunError, escaped};
+use crate::links;
 use std::io::{self, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -254,7 +255,7 @@ impl RemoteAgent {
         let Some((message, _)) = self.wait(span)? else { return Ok(None) };
         match message {
             FromAgent::Part(report) => Ok(Some(PartNews::Report(self.placed_part(report)))),
-            FromAgent::Reply(AgentAnswer::Part(())) => Ok(Some(PartNews::Done)),
+            FromAgent::Reply(answer) if matches!(*answer, AgentAnswer::Part(())) => Ok(Some(PartNews::Done)),
             FromAgent::Pong { .. } => Ok(None),
             FromAgent::Failed { text } => Err(self.there(&text)),
             _ => Err(self.lose("it sent an unexpected answer".into())),
@@ -289,6 +290,14 @@ impl RemoteAgent {
                 PartReport::Finished(finish)
             }
             other @ (PartReport::Ready(_) | PartReport::Connected | PartReport::Over(_)) => other,
+        }
+    }
+
+    /// An answer with its instants on the time axis of this host, cut to what a host can have.
+    fn placed_answer(&mut self, answer: AgentAnswer) -> Result<AgentAnswer, RunError> {
+        match answer {
+            AgentAnswer::Profile(profile) => self.placed_profile(profile).map(AgentAnswer::Profile),
+            answer => Ok(bounded(answer)),
         }
     }
 
@@ -377,11 +386,9 @@ impl Agent for RemoteAgent {
             match message {
                 FromAgent::Series(line) => link.notice(Notice::Series(self.placed(line)?))?,
                 FromAgent::Pong { .. } => {}
+                FromAgent::Profiling => link.notice(Notice::Profiling)?,
                 FromAgent::Failed { text } => return Err(self.there(&text)),
-                FromAgent::Reply(AgentAnswer::Profile(profile)) => {
-                    return self.placed_profile(profile).map(AgentAnswer::Profile);
-                }
-                FromAgent::Reply(answer) => return Ok(bounded(answer)),
+                FromAgent::Reply(answer) => return self.placed_answer(*answer),
                 FromAgent::Hello(_) => return Err(self.lose("it sent two greetings".into())),
                 FromAgent::Part(_) => return Err(self.lose("it sent an unexpected answer".into())),
             }
@@ -394,6 +401,7 @@ fn bounded(answer: AgentAnswer) -> AgentAnswer {
     match answer {
         AgentAnswer::Describe(found) => AgentAnswer::Describe(processes::bounded(found)),
         AgentAnswer::Route(report) => AgentAnswer::Route(report.bounded()),
+        AgentAnswer::Links(aggregates) => AgentAnswer::Links(links::bounded(aggregates)),
         AgentAnswer::Survey(survey) => AgentAnswer::Survey(survey.bounded()),
         AgentAnswer::Listening(listening) => AgentAnswer::Listening(ListeningAddress::bounded(listening)),
         other @ (AgentAnswer::Facts(_)

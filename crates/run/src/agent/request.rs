@@ -9,6 +9,7 @@ use super::route::{RouteCall, RouteReport};
 use super::survey::{HostSurvey, ListeningAddress};
 use super::{AgentLink, TuneAnswer, TuneRequest};
 use crate::error::RunError;
+use crate::links::LinksCall;
 use crate::profiling::ProfileRequest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +18,7 @@ use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::LoadOutcome;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
+use sysdyno_record::links::LinkPrediction;
 use sysdyno_record::plan::{Endpoint, LoadPlan};
 use sysdyno_record::profile::Profile;
 use sysdyno_record::units::SpanNs;
@@ -80,6 +82,8 @@ requests! {
     Describe "describe": fn describe(query: ProcessQuery) -> Vec<WatchedProcess>;
     /// Says where packets to an address go.
     Route "look up a route": fn route(call: RouteCall) -> RouteReport;
+    /// Says over which links the host sends, where it has several that carry the traffic of one.
+    Links "predict links": fn links(call: LinksCall) -> Vec<LinkPrediction>;
     /// Begins to sample the kernel, and answers after the notice of the first row; the others come meanwhile.
     StartSampling "start sampling": fn start_sampling(order: SamplingOrder) -> ();
     /// Reads everything that is sampled once more, at once, and answers after the notice of the row.
@@ -111,6 +115,9 @@ pub struct SamplingOrder {
     pub threads: u32,
     /// Addresses of services behind the server, whose queues are measured too.
     pub behind: Vec<SocketAddr>,
+    /// Whether other processes that use CPU are watched even without a server.
+    #[serde(default)]
+    pub finds_others: bool,
 }
 
 /// The agent of whoever carries out a plan: does besides what no other process may ask for.

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use sysdyno_load::LoadError;
 use sysdyno_load::target::{Fence, FenceJudgement};
 use sysdyno_observe::{boot_id, host_addresses, own_network, route};
-use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::plan::{Endpoint, LoadPlan, Target};
 use sysdyno_record::route::{AllowList, HostAddress, Route};
 
 /// Most addresses of a host, and networks of its lists, that are believed.
@@ -28,12 +28,10 @@ pub struct RouteCall {
 }
 
 impl RouteCall {
-    /// The way of a load; `None`: it goes to a Unix socket, which is on this host.
-    pub fn of(plan: &LoadPlan) -> Option<RouteCall> {
-        match &plan.target.endpoint {
-            Endpoint::Tcp(address) => {
-                Some(RouteCall { address: address.ip(), sources: plan.origin.sources.clone() })
-            }
+    /// The way to a target; `None`: it is a Unix socket, which is on this host.
+    fn of(target: &Target, sources: &[IpAddr]) -> Option<RouteCall> {
+        match &target.endpoint {
+            Endpoint::Tcp(address) => Some(RouteCall { address: address.ip(), sources: sources.to_vec() }),
             Endpoint::Unix(_) => None,
         }
     }
@@ -137,19 +135,23 @@ impl RouteReport {
     }
 }
 
-/// Refuses a load that may not leave this host; what it takes the user's word for is refused too, unless that was given.
+/// Refuses a load that may not leave this host, itself or one of its probes; what it takes the user's word for is refused too, unless that was given.
 pub(super) fn authorize(
     plan: &LoadPlan,
     fence: &Fence,
     labs: Option<&dyn LabAddresses>,
 ) -> Result<(), LoadError> {
-    let Some(call) = RouteCall::of(plan) else { return Ok(()) };
-    match RouteReport::here(&call, &[], labs).judge(call.address, fence) {
-        FenceJudgement::Passes => Ok(()),
-        FenceJudgement::Asks { cause } | FenceJudgement::Refused { cause } => {
-            Err(LoadError::Outside { url: plan.target.url.clone(), cause })
+    let judge = |target: &Target, sources: &[IpAddr]| {
+        let Some(call) = RouteCall::of(target, sources) else { return Ok(()) };
+        match RouteReport::here(&call, &[], labs).judge(call.address, fence) {
+            FenceJudgement::Passes => Ok(()),
+            FenceJudgement::Asks { cause } | FenceJudgement::Refused { cause } => {
+                Err(LoadError::Outside { url: target.url.clone(), cause })
+            }
         }
-    }
+    };
+    judge(&plan.target, &plan.origin.sources)?;
+    plan.probes.iter().try_for_each(|probed| judge(&probed.target, &[]))
 }
 
 #[cfg(test)]

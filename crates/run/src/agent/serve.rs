@@ -168,7 +168,7 @@ fn work<O: Write>(asked: &Receiver<AgentRequest>, mut agent: LocalAgent, output:
 
 fn carry_out(agent: &mut LocalAgent, request: AgentRequest, link: &mut dyn AgentLink) -> FromAgent {
     match agent.call(request, link) {
-        Ok(answer) => FromAgent::Reply(answer),
+        Ok(answer) => FromAgent::Reply(Box::new(answer)),
         Err(error) => FromAgent::Failed { text: error.to_string() },
     }
 }
@@ -226,6 +226,7 @@ impl<O: Write> AgentLink for Output<O> {
         match notice {
             Notice::Series(line) => self.say(&FromAgent::Series(line)),
             Notice::Part(report) => self.say(&FromAgent::Part(report)),
+            Notice::Profiling => self.say(&FromAgent::Profiling),
             Notice::Phase { .. } | Notice::Interval(..) | Notice::Probe(_) | Notice::HostLost { .. } => {}
         }
         Ok(())

@@ -12,7 +12,7 @@ use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
 /// The number of this protocol.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,8 +78,10 @@ pub enum FromAgent {
     Series(SeriesLine),
     /// A part of a load continues, on the agent's clock.
     Part(PartReport),
+    /// A profile has begun: it is allowed.
+    Profiling,
     /// The answer to the request.
-    Reply(AgentAnswer),
+    Reply(Box<AgentAnswer>),
     /// The request could not be done.
     Failed {
         /// Why, as a message for users. Untrusted text.

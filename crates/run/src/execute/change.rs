@@ -4,12 +4,14 @@
 //! process; a setting that something else has changed since is left alone and reported.
 
 use super::steps::Bench;
-use crate::agent::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
+use crate::agent::{Deaf, Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
+use crate::clock;
 use crate::error::RunError;
 use crate::service::roots_with_programs;
 use std::path::PathBuf;
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::command::CommandSpec;
+use sysdyno_record::event::{EventKind, SettingHeld};
 use sysdyno_record::tryout::ChangeShown;
 use sysdyno_record::units::SpanNs;
 use sysdyno_tune::{PlannedChange, Recovery, Refusal, SettingsTrial, TuneError, TunePlan};
@@ -19,6 +21,9 @@ const DEADLINE: SpanNs = SpanNs::from_secs(24 * 3600);
 
 /// How long a command may take that brings a server into a variant.
 const PREPARE_LIMIT: SpanNs = SpanNs::from_secs(300);
+
+/// What this host is called in events.
+const HERE: &str = "here";
 
 /// How settings are changed.
 #[derive(Clone, Debug)]
@@ -50,14 +55,19 @@ impl Tuning {
         Ok(planned.changes.iter().map(shown).collect())
     }
 
-    /// Makes changes; the id of what can be undone, `None` if all of it is so already.
+    /// Makes changes, which the journal marks; `None`: all of it is so already.
     pub(super) fn apply(
         &self,
         bench: &mut Bench<'_, '_>,
         changes: &[SettingChange],
-    ) -> Result<Option<String>, RunError> {
+    ) -> Result<Option<ChangesMade>, RunError> {
         match self.call(bench, self.task(changes.to_vec(), Lasts::WithAgent))? {
-            TuneAnswer::Held { id, .. } => Ok(Some(id)),
+            TuneAnswer::Held { id, plan, .. } => {
+                let settings = plan.changes.iter().map(|change| held_at(HERE, change)).collect();
+                let made = ChangesMade { id, settings };
+                made.mark(bench, EventKind::SettingChanged)?;
+                Ok(Some(made))
+            }
             TuneAnswer::Nothing => Ok(None),
             _ => Err(RunError::Answer { request: "apply changes" }),
         }
@@ -70,16 +80,20 @@ impl Tuning {
     }
 
     /// Undoes changes; the settings that are not what they were.
-    pub(super) fn undo(&self, bench: &mut Bench<'_, '_>, id: String) -> Result<Vec<String>, RunError> {
-        let TuneAnswer::Recovered(recoveries) = self.call(bench, TuneTask::Undo { id: Some(id) })? else {
+    pub(super) fn undo(&self, bench: &mut Bench<'_, '_>, made: ChangesMade) -> Result<Vec<String>, RunError> {
+        let task = TuneTask::Undo { id: Some(made.id.clone()) };
+        let TuneAnswer::Recovered(recoveries) = self.call(bench, task)? else {
             return Err(RunError::Answer { request: "undo changes" });
         };
-        Ok(not_restored(&recoveries))
+        let left = not_restored(&recoveries);
+        bench.journal.mark_undone(&made.settings, &left)?;
+        Ok(left)
     }
 
     /// Makes changes last.
-    pub(super) fn commit(&self, bench: &mut Bench<'_, '_>, id: String) -> Result<(), RunError> {
-        self.call(bench, TuneTask::Commit { id: Some(id) }).map(drop)
+    pub(super) fn commit(&self, bench: &mut Bench<'_, '_>, made: &ChangesMade) -> Result<(), RunError> {
+        self.call(bench, TuneTask::Commit { id: Some(made.id.clone()) })?;
+        made.mark(bench, EventKind::SettingKept)
     }
 
     /// The current values of settings, next to their new values.
@@ -108,6 +122,31 @@ impl Tuning {
     }
 }
 
+/// Changes that were made and can be undone.
+#[derive(Clone, Debug)]
+pub(super) struct ChangesMade {
+    /// The id of their trial.
+    pub(super) id: String,
+    settings: Vec<SettingHeld>,
+}
+
+impl ChangesMade {
+    fn mark(&self, bench: &mut Bench<'_, '_>, kind: fn(SettingHeld) -> EventKind) -> Result<(), RunError> {
+        let now = clock::monotonic();
+        self.settings.iter().try_for_each(|setting| bench.journal.event(now, kind(setting.clone())))
+    }
+}
+
+/// A change of a setting of this host, which is called `host`.
+pub(super) fn held_at(host: &str, change: &PlannedChange) -> SettingHeld {
+    SettingHeld {
+        host: host.to_owned(),
+        key: change.key.clone(),
+        before: change.old.clone(),
+        after: change.new.clone(),
+    }
+}
+
 /// Runs a command that brings a server into a variant.
 pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Result<(), RunError> {
     let outcome = bench.ask(|agent, link| agent.command(&command.words, PREPARE_LIMIT, link))?;
@@ -115,6 +154,15 @@ pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Resul
         None => Ok(()),
         Some(cause) => Err(RunError::Command { command: command.text.clone(), cause }),
     }
+}
+
+/// Runs a command that clears away after another one, to its end also when the work is interrupted.
+pub(super) fn clean(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Result<(), RunError> {
+    if !bench.journal.is_interrupted() {
+        return prepare(bench, command);
+    }
+    let outcome = bench.ask(|agent, _| agent.command(&command.words, PREPARE_LIMIT, &mut Deaf))?;
+    outcome.failure.map_or(Ok(()), |cause| Err(RunError::Command { command: command.text.clone(), cause }))
 }
 
 /// Settings that are not what they were.

@@ -46,7 +46,7 @@ impl Conditions<'_> {
             services: bench.services,
         };
         let done = work(hosts, bench.journal);
-        let left = held.map_or(Ok(Vec::new()), |id| self.tuning.undo(&mut bench, id));
+        let left = held.map_or(Ok(Vec::new()), |made| self.tuning.undo(&mut bench, made));
         done?;
         left
     }

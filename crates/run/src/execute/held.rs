@@ -2,14 +2,14 @@
 //!
 //! Invariants are those of [`super::change`]: they are undone when this process ends, however it ends.
 
-use super::change::{Tuning, not_restored};
+use super::change::{Tuning, held_at, not_restored};
 use crate::agent::{Lasts, TuneAnswer, TuneRequest, TuneTask};
 use crate::clock;
 use crate::error::RunError;
 use std::time::Duration;
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_tune::{HeldTrial, PlannedChange, TuneError};
+use sysdyno_tune::{HeldTrial, TuneError};
 
 /// After which time it is looked again whether another trial is over: its guardian cannot be awaited.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -46,12 +46,6 @@ impl Tuning {
                 tried => break tried?,
             }
         };
-        let was_changed = |change: &PlannedChange| SettingHeld {
-            host: host.to_owned(),
-            key: change.key.clone(),
-            before: change.old.clone(),
-            after: change.new.clone(),
-        };
         let was_so = |change: &SettingChange| SettingHeld {
             host: host.to_owned(),
             key: change.key.clone(),
@@ -59,7 +53,9 @@ impl Tuning {
             after: change.value.clone(),
         };
         let (id, settings) = match tried {
-            TuneAnswer::Held { id, plan, .. } => (Some(id), plan.changes.iter().map(was_changed).collect()),
+            TuneAnswer::Held { id, plan, .. } => {
+                (Some(id), plan.changes.iter().map(|change| held_at(host, change)).collect())
+            }
             TuneAnswer::Nothing => (None, changes.iter().map(was_so).collect()),
             _ => return Err(RunError::Answer { request: "apply changes" }),
         };

@@ -8,11 +8,11 @@ use crate::error::RunError;
 use sysdyno_analyze::TrialView;
 use sysdyno_analyze::live::{HostReadings, cpu_uses};
 use sysdyno_analyze::outcome::TrialOutcome;
-use sysdyno_analyze::tryout::Standing;
+use sysdyno_analyze::tryout::{NextTrial, Standing};
 use sysdyno_record::RecordError;
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::column::Quantity;
-use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
+use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess, undone};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd};
 use sysdyno_record::log::LogLines;
@@ -23,7 +23,7 @@ use sysdyno_record::progress::{CpuUses, RunProgress};
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::store::{Remains, RunWriter, Trial};
-use sysdyno_record::tryout::{Settled, TryConclusion, TryLine};
+use sysdyno_record::tryout::{TryConclusion, TryLine};
 use sysdyno_record::units::{MonoNs, SpanNs};
 use sysdyno_record::view::ServerView;
 
@@ -59,8 +59,11 @@ pub trait Watcher {
     /// May be told who uses the CPUs, a few times a second; to read it costs something.
     fn cpus(&mut self, _read: &dyn Fn() -> CpuUses) {}
 
-    /// A tryout begins to measure: what its pilot settled.
-    fn settled(&mut self, _settled: &Settled) {}
+    /// A trial of a tryout begins: which side it is of.
+    fn next(&mut self, _next: &NextTrial) {}
+
+    /// A line of a tryout was written.
+    fn told(&mut self, _line: &TryLine) {}
 
     /// A pair of a tryout is complete; the state of the tryout so far.
     fn standing(&mut self, _standing: &Standing) {}
@@ -150,6 +153,16 @@ impl<'a> RunJournal<'a> {
         self.lost.as_deref()
     }
 
+    /// Why nothing more can be written; `None`: all was.
+    pub fn failure(&self) -> Option<&str> {
+        self.writer.failure()
+    }
+
+    /// Tells how long the run will go on for; 0: that is not known.
+    pub fn expect(&mut self, left: SpanNs) {
+        self.writer.expect(left);
+    }
+
     /// What was measured and could not be written; `None`: all was.
     pub fn remains(self) -> Option<Remains> {
         self.writer.failure()?;
@@ -215,6 +228,19 @@ impl<'a> RunJournal<'a> {
         self.keep_server(RemoteHost { clock_at_end: Some(clock), ..server })
     }
 
+    /// Whether the server's host is another one.
+    pub(super) fn has_server(&self) -> bool {
+        self.server.is_some()
+    }
+
+    pub(super) fn keep_series(&mut self, line: SeriesLine) -> Result<(), RunError> {
+        let line = self.keep_marks(line, None)?;
+        let written = self.writer.series(&line);
+        self.kept(written)?;
+        self.series.push(line);
+        Ok(())
+    }
+
     pub(super) fn keep_server_series(&mut self, line: SeriesLine) -> Result<(), RunError> {
         let host = self.server.as_ref().map(|server| server.name.clone());
         let line = self.keep_marks(line, host.as_deref())?;
@@ -251,6 +277,14 @@ impl<'a> RunJournal<'a> {
     pub fn keep_settings(&mut self, settings: &[SettingHeld]) -> Result<(), RunError> {
         let now = clock::monotonic();
         settings.iter().try_for_each(|setting| self.event(now, EventKind::Setting(setting.clone())))
+    }
+
+    /// Marks that changed settings are again what they were, apart from the keys in `left`, which something else has changed since.
+    ///
+    /// # Errors
+    /// The folder could not be written.
+    pub fn mark_undone(&mut self, changed: &[SettingHeld], left: &[String]) -> Result<(), RunError> {
+        undone(changed, left).try_for_each(|event| self.event(clock::monotonic(), event))
     }
 
     /// Processes to measure from now on, in addition to earlier ones.
@@ -395,9 +429,7 @@ impl<'a> RunJournal<'a> {
     }
 
     pub(super) fn keep_line(&mut self, line: &TryLine) -> Result<(), RunError> {
-        if let TryLine::Settled(settled) = line {
-            self.watcher.settled(settled);
-        }
+        self.watcher.told(line);
         let written = self.writer.tryout(line);
         if written.is_err() {
             self.unwritten_lines.push(line.clone());
@@ -412,6 +444,10 @@ impl<'a> RunJournal<'a> {
 
     pub(super) fn show_tried(&mut self, outcome: &TrialOutcome) {
         self.watcher.tried(outcome);
+    }
+
+    pub(super) fn show_next(&mut self, next: &NextTrial) {
+        self.watcher.next(next);
     }
 
     pub(super) fn show_standing(&mut self, standing: &Standing) {
@@ -491,13 +527,7 @@ impl RunJournal<'_> {
 impl AgentLink for RunJournal<'_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         match notice {
-            Notice::Series(line) => {
-                let line = self.keep_marks(line, None)?;
-                let written = self.writer.series(&line);
-                self.kept(written)?;
-                self.series.push(line);
-                Ok(())
-            }
+            Notice::Series(line) => self.keep_series(line),
             Notice::Probe(reply) => {
                 let written = self.writer.probe(&reply);
                 self.kept(written)?;
@@ -508,6 +538,8 @@ impl AgentLink for RunJournal<'_> {
             Notice::HostLost { host, reason } => self.lose_host(host, reason),
             // Whoever spreads a load merges it.
             Notice::Part(_) => Ok(()),
+            // The profile says itself when it began.
+            Notice::Profiling => Ok(()),
             Notice::Interval(interval, latency) => self.keep_interval(*interval, &latency),
             Notice::Phase { begin, phase, rate_hz } => {
                 self.close_phase(begin)?;

@@ -15,6 +15,7 @@ mod server;
 mod steps;
 mod tryout;
 mod watched;
+mod watching;
 mod within;
 
 pub use change::Tuning;

@@ -153,7 +153,7 @@ impl AgentLink for Unrecorded<'_, '_> {
     }
 }
 
-/// The same load for a shorter time, without its probe: the rate of its last steady phase, after a short warm-up.
+/// The same load for a shorter time, without its probes: the rate of its last steady phase, after a short warm-up.
 fn profiled_plan(plan: &LoadPlan) -> LoadPlan {
     let steady = plan.phases.iter().rev().find(|phase| phase.kind == PhaseKind::Steady);
     let rate_hz = steady.and_then(|phase| phase.rate_hz);
@@ -163,7 +163,7 @@ fn profiled_plan(plan: &LoadPlan) -> LoadPlan {
     };
     let phase = |kind, span| PhasePlan { kind, rate_hz, end: PhaseEnd::After(span) };
     let phases = vec![phase(PhaseKind::Warmup, WARMUP), phase(PhaseKind::Steady, span)];
-    LoadPlan { phases, probe: None, ..plan.clone() }
+    LoadPlan { phases, probe: None, probes: Vec::new(), ..plan.clone() }
 }
 
 fn steady_span(plan: &LoadPlan) -> SpanNs {

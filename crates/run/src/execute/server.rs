@@ -2,8 +2,13 @@
 
 use super::RunJournal;
 use crate::agent::{Agent, AgentLink, Notice, Proceed, ProcessQuery, RemoteAgent};
+use crate::clock;
 use crate::error::RunError;
-use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use crate::links::LinksCall;
+use std::net::IpAddr;
+use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::links::{FlowEnd, LinkPeer, LinksForecast};
+use sysdyno_record::plan::{Endpoint, LoadPlan};
 
 /// Writes down which host the server is on, and what it is.
 pub(super) fn keep_host(server: &mut RemoteAgent, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
@@ -19,6 +24,28 @@ pub(super) fn targets(
 ) -> Result<Vec<WatchedProcess>, RunError> {
     let processes = server.describe(query, &mut Keep(journal))?;
     Ok(processes.into_iter().filter(|process| process.role == ProcessRole::Target).collect())
+}
+
+/// Writes down over which links the server's host sends to the sources of a load. Without several links there is nothing to write;
+/// what the kernel does not tell is no reason to measure nothing.
+pub(super) fn keep_links(
+    server: &mut RemoteAgent,
+    journal: &mut RunJournal<'_>,
+    load: &LoadPlan,
+) -> Result<(), RunError> {
+    let Endpoint::Tcp(own) = load.target.endpoint else { return Ok(()) };
+    let peer = |source: &IpAddr| LinkPeer {
+        name: source.to_string(),
+        end: FlowEnd { mac: None, ip: Some(*source) },
+    };
+    let peers = load.origin.sources.iter().map(peer).collect();
+    let call = LinksCall { peers, sources: vec![own.ip()], port: own.port() };
+    let aggregates = server.links(call, &mut Keep(journal)).unwrap_or_default();
+    if aggregates.is_empty() {
+        return Ok(());
+    }
+    let host = server.host().to_owned();
+    journal.event(clock::monotonic(), EventKind::Links(LinksForecast { host, aggregates }))
 }
 
 /// Reads the server's host once more. A host that is lost by then is no error, here and below: that is in the record.

@@ -158,9 +158,10 @@ impl Bench<'_, '_> {
         let query = ProcessQuery { endpoint: endpoint.clone(), pids, behind: behind.clone() };
         let watch = server::targets(server, self.journal, query)?;
         self.journal.keep_watched(watch.clone())?;
+        server::keep_links(server, self.journal, load)?;
         // The sampler keeps off the generator's CPUs where it could take them.
         let threads = if server.is_same_machine() { load.threads } else { 0 };
-        let order = SamplingOrder { hz: sampling.hz, watch, endpoint, threads, behind };
+        let order = SamplingOrder { hz: sampling.hz, watch, endpoint, threads, behind, finds_others: false };
         server.start_sampling(order, &mut Keep(self.journal))?;
         Ok(own)
     }
@@ -191,7 +192,7 @@ impl Bench<'_, '_> {
     ) -> Result<(), RunError> {
         self.journal.keep_watched(watch.clone())?;
         let behind = self.behind_here();
-        let order = SamplingOrder { hz, watch, endpoint, threads, behind };
+        let order = SamplingOrder { hz, watch, endpoint, threads, behind, finds_others: false };
         self.ask(|agent, link| agent.start_sampling(order, link))
     }
 

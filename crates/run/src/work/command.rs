@@ -1,7 +1,8 @@
 //! One run of a command, in its own process group and with empty input. Its output is discarded, unless it is to be shown;
 //! if it must contain certain texts, it is kept in memory, and its first MiB is searched.
 //!
-//! A pidfd tells when it has ended, so that the wait can be abandoned; its resource usage is read before it is reaped. When
+//! A pidfd tells when it has ended, so that the wait can be abandoned; meanwhile each look counts what the command does or waits
+//! for. Its resource usage is read before it is reaped. When
 //! its time is up or the work is interrupted, its group gets SIGTERM, and SIGKILL if it has not ended two seconds later; no
 //! process outside the group is ever signaled.
 
@@ -12,6 +13,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
@@ -19,12 +21,12 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use sysdyno_observe::{allowed_cpus, process_io};
+use sysdyno_observe::{WatchedCommand, allowed_cpus, process_io};
 use sysdyno_record::units::{MonoNs, SpanNs};
-use sysdyno_record::work::{Ending, Usage};
+use sysdyno_record::work::{CommandWait, Ending, Usage};
 
-/// Interval between two questions whether the work continues.
-const TICK: Duration = Duration::from_millis(50);
+/// Interval between two looks at what the command does, and two questions whether the work continues.
+const TICK: Duration = Duration::from_millis(20);
 
 /// From SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -76,6 +78,8 @@ pub(super) struct Ran {
     pub end: MonoNs,
     pub ending: Ending,
     pub usage: Option<Usage>,
+    /// How often it was seen at what.
+    pub waits: BTreeMap<CommandWait, u64>,
 }
 
 /// Runs a command to its end.
@@ -92,18 +96,25 @@ pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
         end: clock::monotonic(),
         ending: Ending::NotStarted(cause),
         usage: None,
+        waits: BTreeMap::new(),
     };
     let child = match command.spawn() {
         Ok(child) => Pid::from_child(&child),
         Err(error) => return not_started(error.to_string()),
     };
+    let pid = child.as_raw_nonzero().get().unsigned_abs();
+    let mut waits = BTreeMap::new();
+    let mut watched = WatchedCommand::of(pid);
+    let look = &mut || {
+        let seen = watched.look();
+        seen.into_iter().for_each(|wait| *waits.entry(wait).or_default() += 1);
+    };
     let cut_off = match pidfd_open(child, PidfdFlags::empty()) {
-        Ok(pidfd) => wait(child, &pidfd, begin, setting.timeout, stop),
+        Ok(pidfd) => wait(child, &pidfd, (begin, setting.timeout), stop, look),
         // Without one it is waited for as long as it takes.
         Err(_) => None,
     };
     let end = clock::monotonic();
-    let pid = child.as_raw_nonzero().get().unsigned_abs();
     let (io, cpus_count) = (process_io(pid), allowed_cpus(pid).map(|cpus| cpus.len() as u32));
     match bury(child) {
         Err(errno) => not_started(format!("cannot wait for it: {errno}")),
@@ -115,7 +126,7 @@ pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
                 _ => ended,
             };
             let usage = Some(Usage { io, cpus_count, ..usage });
-            Ran { begin, end, ending: cut_off.unwrap_or(ended), usage }
+            Ran { begin, end, ending: cut_off.unwrap_or(ended), usage, waits }
         }
     }
 }
@@ -124,7 +135,7 @@ pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
 fn not_kept(errno: Errno) -> Ran {
     let now = clock::monotonic();
     let cause = format!("cannot store its output: {errno}");
-    Ran { begin: now, end: now, ending: Ending::NotStarted(cause), usage: None }
+    Ran { begin: now, end: now, ending: Ending::NotStarted(cause), usage: None, waits: BTreeMap::new() }
 }
 
 /// What is wrong with an output that was kept; `None`: nothing.
@@ -163,11 +174,18 @@ fn output(is_shown: bool, kept: Option<&File>) -> Stdio {
     error.map_or_else(Stdio::null, Stdio::from)
 }
 
-/// Waits until the child has ended; why it was made to, if it was.
-fn wait(child: Pid, pidfd: &OwnedFd, begin: MonoNs, timeout: SpanNs, stop: &AtomicBool) -> Option<Ending> {
+/// Waits until the child has ended, and looks at it meanwhile; why it was made to end, if it was.
+fn wait(
+    child: Pid,
+    pidfd: &OwnedFd,
+    (begin, timeout): (MonoNs, SpanNs),
+    stop: &AtomicBool,
+    look: &mut dyn FnMut(),
+) -> Option<Ending> {
     let deadline = begin.after(timeout.duration());
     let mut why = None;
     while !has_ended(pidfd, Duration::from_nanos(deadline.since(clock::monotonic())).min(TICK)) {
+        look();
         if stop.load(Ordering::Relaxed) {
             why = Some(Ending::Interrupted);
         } else if clock::monotonic() >= deadline {
@@ -225,6 +243,12 @@ mod tests {
     }
 
     #[test]
+    fn what_a_command_spent_its_time_on_is_known() {
+        let waits = run_words(&["sleep", "0.5"], LONG, false).waits;
+        assert!(waits.get(&CommandWait::Timer).is_some_and(|count| *count > 0), "{waits:?}");
+    }
+
+    #[test]
     fn an_output_has_to_hold_some_texts_and_must_not_hold_others() {
         let words: Vec<String> = ["sh", "-c", "echo '20 good'; echo 1 bad >&2"].map(str::to_owned).to_vec();
         let ended = |texts: &[&str], never: &[&str]| {
@@ -268,7 +292,7 @@ mod tests {
         drop(command);
         let pidfd = pidfd_open(child, PidfdFlags::empty()).expect("a pidfd");
         let begin = clock::monotonic();
-        let why = wait(child, &pidfd, begin, setting.timeout, &AtomicBool::new(false));
+        let why = wait(child, &pidfd, (begin, setting.timeout), &AtomicBool::new(false), &mut || {});
         assert_eq!(why, Some(Ending::TimedOut));
         bury(child).expect("it is ours");
         assert_eq!(std::io::read_to_string(reader).expect("its end"), "");

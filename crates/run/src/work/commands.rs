@@ -55,6 +55,9 @@ impl Worker<'_> {
                 return Ok(ending);
             }
         }
+        if let Some(remount) = self.shift.manner.remount.filter(|_| self.shift.plan.remounts) {
+            remount()?;
+        }
         let expected = Expected { texts: &commands.expect_output, never: &commands.reject_output };
         let task = Task { command: &commands.run, name, step, expected };
         let ended = self.step(task, number, &self.shift.stop);
@@ -90,9 +93,10 @@ impl Worker<'_> {
             ending: ran.ending.clone(),
             usage: ran.usage,
             served: before.zip(after).map(|(before, after)| served(&before, after)),
+            waits: ran.waits,
         };
         // Whoever keeps the book outlives the workers.
-        let _ = self.sender.send(Message::Line(WorkLine::Command(line)));
+        let _ = self.sender.send(Message::Line(WorkLine::Command(Box::new(line))));
         ran.ending
     }
 }

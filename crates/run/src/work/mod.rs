@@ -47,6 +47,8 @@ pub struct Manner<'a> {
     pub is_shown: bool,
     /// Asks the service that counts operations, before and after each command; `None`: nothing counts them.
     pub count: Option<&'a (dyn Fn() -> Option<Count> + Sync)>,
+    /// Mounts the volumes of the lab again, before each command of a plan that asks for it; `None`: there are none.
+    pub remount: Option<&'a (dyn Fn() -> Result<(), RunError> + Sync)>,
 }
 
 /// What a service that counts operations tells at one instant, and the kernel of it.

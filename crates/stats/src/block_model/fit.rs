@@ -1,55 +1,95 @@
 //! Least squares for the level of a variant plus that of a block, with weights, and with cells that may be missing.
 
 use super::BlockCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// What was fitted.
+/// Which cells there are, and how much each weighs.
 #[derive(Clone, Debug)]
-pub(super) struct Fit {
+pub(super) struct Design {
     /// The variants, in order; levels and covariances are those of the same positions.
     pub(super) variants: Vec<usize>,
-    /// How much higher each is than the first.
-    pub(super) levels: Vec<f64>,
-    /// Covariances of the levels, for a variance of 1.
-    pub(super) covariances: Vec<Vec<f64>>,
-    /// Sum of the weighted squares of the residuals.
-    pub(super) squares: f64,
     /// Degrees of freedom of the residuals.
     pub(super) freedom: f64,
+    /// Position of the variant of each cell.
+    places: Vec<usize>,
+    weights: Vec<f64>,
+    /// Squared errors of the cells.
+    errors: Vec<f64>,
+    /// The cells of each block.
+    blocks: Vec<Vec<usize>>,
+    /// Covariances of the levels, for a variance of 1.
+    covariances: Vec<Vec<f64>>,
 }
 
-/// Cells of one block with their weights.
-type Block<'a> = Vec<(&'a BlockCell, f64)>;
+/// What was fitted to the values of a design.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    pub(super) design: Design,
+    /// How much higher each variant is than the first.
+    levels: Vec<f64>,
+    /// Of each cell, times the root of its weight.
+    pub(super) residuals: Vec<f64>,
+    /// Sum of the squares of the residuals.
+    pub(super) squares: f64,
+}
 
-impl Fit {
-    /// Fits cells with these weights, one per cell.
+impl Design {
+    /// The design of cells with these squared errors, by which they weigh.
     ///
     /// `None`: fewer than two variants, blocks that do not connect them, or as many levels as cells.
-    pub(super) fn new(cells: &[BlockCell], weights: &[f64]) -> Option<Fit> {
-        let variants: Vec<usize> =
-            cells.iter().map(|cell| cell.variant).collect::<BTreeSet<_>>().into_iter().collect();
-        let mut blocks: BTreeMap<u32, Block> = BTreeMap::new();
-        for (cell, weight) in cells.iter().zip(weights) {
-            blocks.entry(cell.block).or_default().push((cell, *weight));
-        }
-        let freedom = (cells.len() + 1).checked_sub(variants.len() + blocks.len())?;
+    pub(super) fn new(cells: &[BlockCell], errors: &[f64], weight: impl Fn(f64) -> f64) -> Option<Design> {
+        let variants: Vec<usize> = numbers(cells.iter().map(|cell| cell.variant));
+        let numbers: Vec<u32> = numbers(cells.iter().map(|cell| cell.block));
+        let freedom = (cells.len() + 1).checked_sub(variants.len() + numbers.len())?;
         if variants.len() < 2 || freedom == 0 {
             return None;
         }
-        let (matrix, sums) = reduced(&variants, &blocks);
-        let inverse = inverse(matrix)?;
-        let product = |row: &Vec<f64>| row.iter().zip(&sums).map(|(one, sum)| one * sum).sum::<f64>();
-        let levels: Vec<f64> = std::iter::once(0.0).chain(inverse.iter().map(product)).collect();
-        let squares = blocks.values().map(|block| squares(block, &variants, &levels)).sum();
-        let zeros = vec![0.0; variants.len()];
-        let rows = inverse.into_iter().map(|row| std::iter::once(0.0).chain(row).collect());
-        let covariances = std::iter::once(zeros).chain(rows).collect();
-        Some(Fit { variants, levels, covariances, squares, freedom: freedom as f64 })
+        let mut blocks = vec![Vec::new(); numbers.len()];
+        for (index, cell) in cells.iter().enumerate() {
+            blocks[numbers.binary_search(&cell.block).ok()?].push(index);
+        }
+        let place = |cell: &BlockCell| variants.binary_search(&cell.variant).ok();
+        let places: Option<Vec<usize>> = cells.iter().map(place).collect();
+        let mut design = Design {
+            places: places?,
+            weights: errors.iter().map(|error| weight(*error)).collect(),
+            errors: errors.to_vec(),
+            blocks,
+            freedom: freedom as f64,
+            covariances: Vec::new(),
+            variants,
+        };
+        let rows = inverse(design.reduced())?.into_iter();
+        let zeros = vec![0.0; design.variants.len()];
+        let rows = rows.map(|row| std::iter::once(0.0).chain(row).collect());
+        design.covariances = std::iter::once(zeros).chain(rows).collect();
+        Some(design)
     }
 
-    /// Variance of the residuals.
-    pub(super) fn variance(&self) -> f64 {
-        self.squares / self.freedom
+    /// The levels that fit the values of the cells best, and the residuals times the roots of the weights.
+    pub(super) fn solve(&self, values: &[f64]) -> [Vec<f64>; 2] {
+        let mut sums = vec![0.0; self.variants.len()];
+        for block in &self.blocks {
+            let mean = self.mean(block, |cell| values[cell]);
+            for cell in block {
+                sums[self.places[*cell]] += self.weights[*cell] * (values[*cell] - mean);
+            }
+        }
+        let product = |row: &Vec<f64>| row.iter().zip(&sums).map(|(one, sum)| one * sum).sum::<f64>();
+        let levels: Vec<f64> = self.covariances.iter().map(product).collect();
+        let mut residuals: Vec<f64> =
+            values.iter().zip(&self.places).map(|(value, place)| value - levels[*place]).collect();
+        for block in &self.blocks {
+            let mean = self.mean(block, |cell| residuals[cell]);
+            block.iter().for_each(|cell| residuals[*cell] -= mean);
+        }
+        residuals.iter_mut().zip(&self.weights).for_each(|(rest, weight)| *rest *= weight.sqrt());
+        [levels, residuals]
+    }
+
+    /// Values of the cells that are noise only, as each weight says.
+    pub(super) fn noise(&self, mut normal: impl FnMut() -> f64) -> Vec<f64> {
+        self.weights.iter().map(|weight| normal() / weight.sqrt()).collect()
     }
 
     /// Position of a variant.
@@ -62,42 +102,93 @@ impl Fit {
         let at = |row: usize, column: usize| self.covariances[row][column];
         at(one, other) - at(one, from) - at(from, other) + at(from, from)
     }
-}
 
-/// The normal equations of all variants but the first, whose level is 0, without the levels of the blocks.
-fn reduced(variants: &[usize], blocks: &BTreeMap<u32, Block>) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let count = variants.len() - 1;
-    let (mut matrix, mut sums) = (vec![vec![0.0; count]; count], vec![0.0; count]);
-    let row = |cell: &BlockCell| variants.binary_search(&cell.variant).ok()?.checked_sub(1);
-    for block in blocks.values() {
-        let total: f64 = block.iter().map(|(_, weight)| weight).sum();
-        let mean = weighted_mean(block.iter().map(|(cell, weight)| (cell.value, *weight)));
-        for (cell, weight) in block {
-            let Some(at) = row(cell) else { continue };
-            matrix[at][at] += weight;
-            sums[at] += weight * (cell.value - mean);
-            for (other, other_weight) in block {
-                if let Some(column) = row(other) {
-                    matrix[at][column] -= weight * other_weight / total;
+    /// What each cell adds to the difference of two variants, with its squared error.
+    fn parts(&self, from: usize, to: usize) -> Vec<(f64, f64)> {
+        let of_variant = |place: usize| self.covariances[to][place] - self.covariances[from][place];
+        let mut parts = vec![(0.0, 0.0); self.places.len()];
+        for block in &self.blocks {
+            let of_cell = |cell: usize| of_variant(self.places[cell]);
+            let mean = self.mean(block, of_cell);
+            for cell in block {
+                parts[*cell] = (self.weights[*cell] * (of_cell(*cell) - mean), self.errors[*cell]);
+            }
+        }
+        parts
+    }
+
+    /// The sum over all cells of the weight times the share of a value that the fit leaves in its residual.
+    pub(super) fn trace(&self) -> f64 {
+        let mut trace = 0.0;
+        for block in &self.blocks {
+            let total: f64 = block.iter().map(|cell| self.weights[*cell]).sum();
+            for cell in block {
+                let (own, weight) = (&self.covariances[self.places[*cell]], self.weights[*cell]);
+                let covariance = |other: usize| own[self.places[other]];
+                let with_block = self.mean(block, covariance);
+                let within = self.mean(block, |one| {
+                    self.mean(block, |other| self.covariances[self.places[one]][self.places[other]])
+                });
+                let fitted = weight * (covariance(*cell) - 2.0 * with_block + within) + weight / total;
+                trace += weight * (1.0 - fitted);
+            }
+        }
+        trace
+    }
+
+    /// Weighted mean of the values of a block.
+    fn mean(&self, block: &[usize], value: impl Fn(usize) -> f64) -> f64 {
+        let [sum, total] = block.iter().fold([0.0, 0.0], |[sum, total], cell| {
+            [sum + self.weights[*cell] * value(*cell), total + self.weights[*cell]]
+        });
+        sum / total
+    }
+
+    /// The matrix of the normal equations of all variants but the first, whose level is 0, without the levels of the blocks.
+    fn reduced(&self) -> Vec<Vec<f64>> {
+        let count = self.variants.len() - 1;
+        let mut matrix = vec![vec![0.0; count]; count];
+        for block in &self.blocks {
+            let total: f64 = block.iter().map(|cell| self.weights[*cell]).sum();
+            for one in block {
+                let Some(row) = self.places[*one].checked_sub(1) else { continue };
+                matrix[row][row] += self.weights[*one];
+                for other in block.iter().filter(|other| self.places[**other] > 0) {
+                    let column = self.places[*other] - 1;
+                    matrix[row][column] -= self.weights[*one] * self.weights[*other] / total;
                 }
             }
         }
+        matrix
     }
-    (matrix, sums)
 }
 
-/// Weighted squares of the residuals of a block.
-fn squares(block: &Block, variants: &[usize], levels: &[f64]) -> f64 {
-    let level = |cell: &BlockCell| variants.binary_search(&cell.variant).map_or(0.0, |place| levels[place]);
-    let rest = |cell: &BlockCell| cell.value - level(cell);
-    let mean = weighted_mean(block.iter().map(|(cell, weight)| (rest(cell), *weight)));
-    block.iter().map(|(cell, weight)| weight * (rest(cell) - mean).powi(2)).sum()
+impl Fit {
+    /// Fits cells; `None`: as [`Design::new`].
+    pub(super) fn new(cells: &[BlockCell], errors: &[f64], weight: impl Fn(f64) -> f64) -> Option<Fit> {
+        let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
+        let design = Design::new(cells, errors, weight)?;
+        let [levels, residuals] = design.solve(&values);
+        let squares = residuals.iter().map(|rest| rest * rest).sum();
+        Some(Fit { design, levels, residuals, squares })
+    }
+
+    /// Variance of the residuals.
+    pub(super) fn variance(&self) -> f64 {
+        self.squares / self.design.freedom
+    }
+
+    /// How much higher `to` is than `from`, and what each cell adds to that, with its squared error; `None`: one is not in the
+    /// fit.
+    pub(super) fn difference(&self, from: usize, to: usize) -> Option<(f64, Vec<(f64, f64)>)> {
+        let (from, to) = (self.design.place(from)?, self.design.place(to)?);
+        Some((self.levels[to] - self.levels[from], self.design.parts(from, to)))
+    }
 }
 
-fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let [sum, total] =
-        values.fold([0.0, 0.0], |[sum, total], (value, weight)| [sum + weight * value, total + weight]);
-    sum / total
+/// Each number once, in order.
+fn numbers<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.collect::<BTreeSet<T>>().into_iter().collect()
 }
 
 /// The inverse of a symmetric matrix, by elimination; `None`: it has none.
@@ -140,13 +231,33 @@ mod tests {
     #[test]
     fn complete_blocks_give_differences_of_means() {
         let cells = cells(&[(0, 0, 1.0), (0, 1, 5.0), (2, 0, 2.0), (2, 1, 6.5), (7, 0, 0.5), (7, 1, 4.0)]);
-        let fit = Fit::new(&cells, &[1.0; 6]).expect("connected");
-        assert_eq!(fit.variants, [0, 2, 7]);
-        let expected = [0.0, 1.25, -0.75];
-        assert!(fit.levels.iter().zip(expected).all(|(level, expected)| (level - expected).abs() < 1e-12));
-        assert!((fit.covariance([1, 1], 0) - 1.0).abs() < 1e-12, "2 ÷ blocks");
-        assert!((fit.covariance([1, 2], 0) - 0.5).abs() < 1e-12, "1 ÷ blocks");
-        assert!((fit.freedom - 2.0).abs() < 1e-12);
+        let fit = Fit::new(&cells, &[0.0; 6], |_| 1.0).expect("connected");
+        assert_eq!(fit.design.variants, [0, 2, 7]);
+        for (variant, expected) in [(0, 0.0), (2, 1.25), (7, -0.75)] {
+            let (level, parts) = fit.difference(0, variant).expect("fitted");
+            assert!((level - expected).abs() < 1e-12, "{variant}: {level}");
+            let sum: f64 = cells.iter().zip(&parts).map(|(cell, (part, _))| part * cell.value).sum();
+            assert!((sum - expected).abs() < 1e-12, "{parts:?}");
+        }
+        assert!((fit.design.covariance([1, 1], 0) - 1.0).abs() < 1e-12, "2 ÷ blocks");
+        assert!((fit.design.covariance([1, 2], 0) - 0.5).abs() < 1e-12, "1 ÷ blocks");
+        assert!((fit.design.freedom - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_trace_is_what_the_residuals_have_left_of_each_value() {
+        let known = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 1), (2, 2)];
+        let cells = cells(&known.map(|(variant, block)| (variant, block, 0.0)));
+        let weights = [1.0, 3.0, 0.5, 2.0, 1.0, 4.0, 0.2];
+        let design = Design::new(&cells, &weights, |weight| weight).expect("connected");
+        let left = |cell: usize| {
+            let mut values = vec![0.0; 7];
+            values[cell] = 1.0;
+            let [_, residuals] = design.solve(&values);
+            residuals[cell] * weights[cell].sqrt()
+        };
+        let expected: f64 = (0..7).map(left).sum();
+        assert!((design.trace() - expected).abs() < 1e-9, "{} {expected}", design.trace());
     }
 
     #[test]
@@ -154,7 +265,7 @@ mod tests {
         // The third block is higher by 3: the missing variant must not profit from its absence.
         let known =
             [(0, 0, 1.0), (0, 1, 2.0), (0, 2, 5.0), (1, 0, 2.0), (1, 1, 3.0), (2, 1, 4.0), (2, 2, 7.0)];
-        let fit = Fit::new(&cells(&known), &[1.0; 7]).expect("connected");
+        let fit = Fit::new(&cells(&known), &[0.0; 7], |_| 1.0).expect("connected");
         assert!(
             fit.levels.iter().zip([0.0, 1.0, 2.0]).all(|(level, expected)| (level - expected).abs() < 1e-9)
         );
@@ -162,10 +273,30 @@ mod tests {
     }
 
     #[test]
+    fn a_lower_value_of_a_variant_never_makes_it_higher() {
+        let known =
+            [(0, 0, 1.0), (0, 1, 2.0), (0, 2, 5.0), (1, 0, 2.0), (1, 1, 3.0), (2, 1, 4.0), (2, 2, 7.0)];
+        let of = |values: &[(usize, u32, f64)]| {
+            let weights = [1.0, 3.0, 0.5, 2.0, 1.0, 4.0, 0.2];
+            Fit::new(&cells(values), &weights, |weight| weight).expect("connected").difference(0, 2)
+        };
+        let (before, parts) = of(&known).expect("fitted");
+        for cell in [5, 6] {
+            let mut lower = known;
+            lower[cell].2 -= 1.0;
+            let (after, _) = of(&lower).expect("fitted");
+            assert!(after <= before && (before - after - parts[cell].0).abs() < 1e-9, "cell {cell}");
+        }
+    }
+
+    #[test]
     fn blocks_that_do_not_connect_variants_are_not_fitted() {
         let apart = [(0, 0, 1.0), (1, 0, 2.0), (2, 1, 3.0), (3, 1, 4.0), (0, 2, 1.0), (1, 2, 2.5)];
-        assert!(Fit::new(&cells(&apart), &[1.0; 6]).is_none());
-        assert!(Fit::new(&cells(&apart[..2]), &[1.0; 2]).is_none(), "nothing is left for the residuals");
-        assert!(Fit::new(&[], &[]).is_none());
+        assert!(Fit::new(&cells(&apart), &[0.0; 6], |_| 1.0).is_none());
+        assert!(
+            Fit::new(&cells(&apart[..2]), &[0.0; 2], |_| 1.0).is_none(),
+            "nothing is left for the residuals"
+        );
+        assert!(Fit::new(&[], &[], |_| 1.0).is_none());
     }
 }

@@ -93,8 +93,8 @@ function Answer({ compared }: { compared: Compared }) {
   );
 }
 
-const MARKS = { refused: "✘", allowed: "▲", warned: "▲" };
-const WEIGHTS = { refused: "refuses", allowed: "allowed by --allow", warned: "warning" };
+const MARKS = { refused: "✘", bounded: "▲", allowed: "▲", warned: "▲" };
+const WEIGHTS = { refused: "refuses", bounded: "leaves bounds", allowed: "allowed by --allow", warned: "warning" };
 
 function Against({ gates, compared }: { gates: readonly GateOutcome[]; compared: Compared }) {
   if (gates.length === 0) return null;

@@ -15,6 +15,7 @@ export function Forests({ compared }: { compared: Comparison }) {
       <Forest rows={rows} label="Effects with their intervals, and the band that does not matter; the table of all numbers has the same data" />
       <p class="quiet">
         Dot: estimate; thin bar: 95% interval; thick bar: 90%. An interval within the gray band means the same; one that excludes zero means different.
+        {rows.some(({ effect, bound }) => !effect && bound) && " An arrow without a dot: at least so much, because measured values are lower bounds."}
       </p>
     </div>
   );
@@ -25,11 +26,12 @@ function sidesOf(metric: MetricComparison | undefined, compared: Comparison): Fo
 }
 
 function rowsOf(metric: MetricComparison, compared: Comparison, letter: ((side: number) => string) | null): ForestRow[] {
-  return metric.effects.map(({ side, effect, verdict }) => ({
+  return metric.effects.map(({ side, effect, bound, verdict }) => ({
     key: `${metric.metric}-${side}`,
     label: letter ? `${letter(side)} ${compared.matrix ? compared.sides[side]?.name : (compared.sides[side]?.runs[0]?.id ?? "")}` : metric.title,
     note: `${metric.better} is better`,
     effect,
+    bound,
     word: verdict.word,
     scale: "ratio",
     better: metric.better,

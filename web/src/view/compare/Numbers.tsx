@@ -1,8 +1,8 @@
 // Every metric of every side as tables: the medians, the runs behind them, effects and letters.
 
 import { duration, MISSING, rate, significant } from "../../number.ts";
-import { type Comparison, type EffectMethod, type MetricComparison, rising, type SideValues } from "../../record/comparison.ts";
-import { effectText } from "../../record/effect.ts";
+import { type Comparison, type EffectMethod, type MetricComparison, type MetricEffect, rising, type SideValues } from "../../record/comparison.ts";
+import { boundText, effectText } from "../../record/effect.ts";
 import { WordMark } from "../Forest.tsx";
 import { numbers, Table } from "../Table.tsx";
 
@@ -11,10 +11,14 @@ const METHODS: Record<EffectMethod, string> = {
   welch: "Welch, over runs",
   rank_shift: "rank shift, over runs",
   blocks: "within blocks, all variants together",
+  block_ranks: "ranks within blocks",
 };
 
 export const written = (value: number | null, unit: MetricComparison["unit"]) =>
   value === null ? MISSING : unit === "hz" ? rate(value) : unit === "per_joule" ? `${significant(value, 4)}/J` : duration(value);
+
+/** A value that is a lower bound, or not. */
+const bounded = (value: number | null, isLowerBound: boolean, unit: MetricComparison["unit"]) => `${isLowerBound ? "≥ " : ""}${written(value, unit)}`;
 
 export function Numbers({ compared }: { compared: Comparison }) {
   return (
@@ -47,10 +51,11 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
     <tr>
       <th scope="row">
         {metric.title} <span class="quiet">{metric.better} is better</span>
+        {metric.scatter !== null && <p class="quiet reason">{metric.scatter}</p>}
       </th>
       {metric.sides.map((values, side) => (
         <td class="number" key={side}>
-          {written(values.median, metric.unit)} {metric.letters[side] && <sup>{metric.letters[side]}</sup>}
+          {bounded(values.median, values.is_lower_bound, metric.unit)} {metric.letters[side] && <sup>{metric.letters[side]}</sup>}
           <Runs values={values} metric={metric} />
         </td>
       ))}
@@ -59,11 +64,11 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
         if (!effect) return <td key={side.letter}>no difference shown</td>;
         return (
           <td key={side.letter}>
-            <WordMark word={effect.verdict.word} /> {effect.effect ? effectText(effect.effect) : effect.verdict.capped_by[0]}
+            <WordMark word={effect.verdict.word} /> {differenceText(effect)}
             {effect.method && (
               <p class="quiet">
                 {METHODS[effect.method]}
-                {effect.effect && effect.effect.confidence_ratio > 0.95 && `, ${significant(effect.effect.confidence_ratio * 100, 4)}% interval`}
+                <Confidence effect={effect} />
                 {effect.p !== null && `, p ${effect.p < 0.001 ? "< 0.001" : significant(effect.p, 2)}`}
                 {effect.verdict.is_outlier_sensitive && ", decided by a few runs"}
               </p>
@@ -75,6 +80,17 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
   );
 }
 
+function differenceText({ effect, bound, verdict }: MetricEffect): string | undefined {
+  if (effect) return effectText(effect);
+  return bound ? boundText(bound) : verdict.capped_by[0];
+}
+
+/** The level of an interval, where it is not the usual one. */
+function Confidence({ effect: { effect, bound } }: { effect: MetricEffect }) {
+  const ratio = (effect ?? bound)?.confidence_ratio ?? 0;
+  return ratio > 0.95 ? <>, {significant(ratio * 100, 4)}% {effect ? "interval" : "confidence"}</> : null;
+}
+
 /** The runs behind a median, or why there is none. */
 function Runs({ values, metric }: { values: SideValues; metric: MetricComparison }) {
   if (values.missing !== null) return <p class="quiet reason">{values.missing}</p>;
@@ -82,5 +98,5 @@ function Runs({ values, metric }: { values: SideValues; metric: MetricComparison
   if (only && others.length === 0) {
     return only.interval && <p class="quiet">{only.interval.map((end) => written(end, metric.unit)).join(" – ")} within the run</p>;
   }
-  return <p class="quiet">{values.runs.map((run) => written(run.value, metric.unit)).join(", ")}</p>;
+  return <p class="quiet">{values.runs.map((run) => bounded(run.value, run.is_lower_bound, metric.unit)).join(", ")}</p>;
 }

@@ -3,7 +3,7 @@
 import { count, duration, percent } from "../../number.ts";
 import { direction } from "../../record/difference.ts";
 import type { FlameNode, Profile } from "../../record/profile.ts";
-import { CHANGES, KINDS } from "./words.ts";
+import { CHANGES, KINDS, weight } from "./words.ts";
 
 /** What the colors mean. */
 export function Legend({ isDifference }: { isDifference: boolean }) {
@@ -40,7 +40,7 @@ export function Details({ node, root, profile, isDifference }: DetailsProps) {
       {node.object !== "" && ` in ${node.object}`}
       {kind !== undefined && ` (${kind})`}
       <br />
-      {isDifference ? <Changes node={node} /> : `total ${share(node.value)} (${duration(node.value)}) · self ${share(node.self)} · ${count(node.count)} ${unit}`}
+      {isDifference ? <Changes node={node} /> : `total ${share(node.value)} (${weight(profile, node.value)}) · self ${share(node.self)} · ${count(node.count)} ${unit}`}
     </p>
   );
 }

@@ -1,7 +1,8 @@
-// Kinds of frames and of differences in words, and the mark that says the same as their color.
+// Kinds of frames and of differences in words, and the mark that says the same as their color; weights with their unit.
 
 import type { Direction } from "../../record/difference.ts";
-import type { FrameKind } from "../../record/profile.ts";
+import { duration, scaled } from "../../number.ts";
+import { countedEvent, type FrameKind, type Profile } from "../../record/profile.ts";
 
 export const KINDS: readonly { kind: FrameKind; name: string; mark: string }[] = [
   { kind: "user", name: "program or library", mark: "" },
@@ -15,3 +16,9 @@ export const CHANGES: readonly { direction: Direction; name: string; mark: strin
   { direction: "less", name: "less per response", mark: "−" },
   { direction: "same", name: "within chance (3 standard errors)", mark: "" },
 ];
+
+/** A weight of a profile with its unit. */
+export function weight(profile: Profile, value: number): string {
+  const event = countedEvent(profile);
+  return event === null ? duration(value) : `${scaled(value)} ${event.replace("-", " ")}`;
+}

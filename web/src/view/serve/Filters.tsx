@@ -21,6 +21,8 @@ const KINDS: Options = [
   ["load", "load"],
   ["try", "try"],
   ["demo", "demo"],
+  ["watch", "watch"],
+  ["probe", "probe"],
 ];
 
 const SORTS: Options = [

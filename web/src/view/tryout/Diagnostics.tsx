@@ -10,6 +10,7 @@ const KINDS = {
   dropped: "discarded pairs",
   calibration: "calibration",
   outliers: "outliers",
+  bounds: "lower bounds",
 } as const;
 
 export function Diagnostics({ tryout }: { tryout: Tryout }) {

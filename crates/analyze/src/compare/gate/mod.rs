@@ -1,7 +1,7 @@
 //! May two runs be compared? Every known way in which a comparison goes wrong is one [`Gate`].
 //!
-//! A gate looks at one run, or at a run and the first of all runs, and then does nothing, warns, or refuses. Data that was
-//! not recorded fires no gate. A refusal because of the world around the runs can be overridden by name, and is reported
+//! A gate looks at one run, or at a run and the first of all runs, and then does nothing, warns, leaves only bounds to compare,
+//! or refuses. Data that was not recorded fires no gate. A refusal because of the world around the runs can be overridden by name, and is reported
 //! all the same; a refusal because a number is not the server's cannot.
 
 mod around;
@@ -51,6 +51,10 @@ pub(super) struct Seen {
 impl Seen {
     fn refused(text: String) -> Option<Seen> {
         Some(Seen { severity: Severity::Refused, text })
+    }
+
+    fn bounded(text: String) -> Option<Seen> {
+        Some(Seen { severity: Severity::Bounded, text })
     }
 
     fn warned(text: String) -> Option<Seen> {

@@ -6,6 +6,7 @@ use crate::format::{duration, list, percent, rate};
 use std::path::PathBuf;
 use sysdyno_record::origin::{OriginPlan, ProxyProtocol};
 use sysdyno_record::plan::{Arrival, KeepAlive, LoadPlan, PhaseEnd, PhaseKind, RequestSpec, SearchMethod};
+use sysdyno_record::probe::ProbedTarget;
 use sysdyno_record::wire::{MemcachedDialect, MemcachedPlan, Popularity, SizeModel, TlsVersion, WirePlan};
 use sysdyno_record::workload::OperationPlan;
 
@@ -60,13 +61,20 @@ const DETAILS: &[Field] = &[
     Field { name: "generator threads", of: |run| run.load.threads.to_string() },
     Field { name: "generator's kernel interface", of: |run| run.analysis.generator.io.clone() },
     Field { name: "spinning", of: |run| format!("{:?}", run.load.spin).to_lowercase() },
-    Field {
-        name: "probe",
-        of: |run| {
-            run.load.probe.map_or("none".to_owned(), |probe| format!("{:?}", probe.kind).to_lowercase())
-        },
-    },
+    Field { name: "probe", of: probes },
 ];
+
+/// What is probed beside the load, and how often.
+fn probes(run: &RunProfile) -> String {
+    let each = |probed: &ProbedTarget| {
+        let name = crate::format::name(&probed.name);
+        format!("{name} every {}", probed.plan.interval)
+    };
+    match run.load.probed().as_slice() {
+        [] => "none".to_owned(),
+        probed => probed.iter().map(each).collect::<Vec<_>>().join(", "),
+    }
+}
 
 /// C08.
 pub(super) const OTHER_PLAN: Gate = Gate {

@@ -45,10 +45,28 @@ an interval a quarter as wide as that of Welch's test.
   a higher level (`confidence_ratio`).
 - A variant is called beaten if some other one is surely better (Hsu's multiple comparisons with the best). The headline names
   those that are not.
-- A percentile brings its error within the run, so a run of few samples weighs less.
+- A percentile brings its error within the run, so a run of few samples weighs less. A run whose samples are too few or too
+  dependent to tell that error weighs as little as the least certain one.
 - A variant that clearly scatters more than the others is not pooled with them: its own differences within the blocks decide as
   well. Two or three blocks cannot always show this. If a variant scatters several times as much as the others, the error rate of
   such a short experiment may reach 15%; from six blocks on, it stays close to 5%.
+
+- Where some runs lie far off the others, or the runs of a variant form two groups, ranks within the blocks decide instead: the
+  Hodges–Lehmann estimate of the differences within blocks, with the interval of the signed-rank test. Random permutations within
+  blocks make the intervals hold for all variants together. `scatter` says what was found. Ranks need at least 6 blocks for one
+  difference, 7 for three, and 9 for eight. With fewer blocks, the model stays; such runs make its intervals wider, not wrong.
+
+[How experiments decide](../dev/method/experiments.md) has the equations, their sources, and the simulations that check them.
+
+## Lower bounds
+
+A request that timed out took at least until then. If more requests than a percentile leaves out timed out, were never sent, or were
+still open at the end, that percentile is a lower bound, shown with `≥`. If more than 0.1% of the requests of a run timed out, all its
+latencies are lower bounds, because requests that were given up made room for others; its other metrics are not compared. The
+capacity of a search that something other than the server ended is also a lower bound.
+
+A difference then has one end only: *at least × 60*, without an estimate. The verdict follows from that end alone. If it does not
+exclude zero, or both sides have lower bounds, the verdict is *can't tell*. A lower bound is never *the same*.
 
 `--trend` looks for changes of level in runs over time: the best split by energy distance, if a permutation test finds it
 significant (p ≤ 0.01), and then again in both parts. Welch's p is shown as well.
@@ -64,10 +82,11 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 |---|---|
 | `headline`, `is_refused` | the result in a sentence; whether some side may not be compared with A |
 | `sides[]` | `letter`, `name` as typed, `is_refused`, `runs[]` with `id`, `started_unix_ns`, `url`, `status`, `headline` |
-| `gates[]` | what fired: `id`, `name`, `severity` (`refused`, `allowed` by `--allow`, `warned`), `side` (position), `text`, `remedy` |
+| `gates[]` | what fired: `id`, `name`, `severity` (`refused`, `bounded`: compared as bounds, `allowed` by `--allow`, `warned`), `side` (position), `text`, `remedy` |
 | `verdicts[]` | each further side: `side`, the `metric` that decides, `verdict` (`word` is `better`, `worse`, `same` or `cannot_tell`; `qualifier`, `is_outlier_sensitive`, `capped_by[]`), names of the metrics that are `worse` and `better`, `sentence` |
-| `operations[]` | the first is all together, then each by its name; `metrics[]` with `metric`, `title`, `unit`, `better`, `margin_ratio`, `sides[]` (`median`, `runs[]` of `value` and `interval` within the run, `missing`), `effects[]` (`side`, `effect`, `method`, `p` adjusted for the number of sides, `verdict`), `letters[]` by side |
+| `operations[]` | the first is all together, then each by its name; `metrics[]` with `metric`, `title`, `unit`, `better`, `margin_ratio`, `sides[]` (`median`, `is_lower_bound`, `runs[]` of `value`, `interval` within the run, and `is_lower_bound`, `missing`), `effects[]` (`side`, `effect`, `bound`, `method`, `p` adjusted for the number of sides, `verdict`), `scatter` (a sentence or `null`), `letters[]` by side |
 | `effect` | `scale` (`ratio`: B ÷ A), `point`, `low`, `high`, `confidence_ratio`, `narrow` (the 90% interval), `pairs_count` (runs of the smaller side; in an experiment, blocks in which both were measured) |
+| `bound` | instead of `effect`, if only one end is known: `side` (`at_least` or `at_most`), `ratio` (B ÷ A), `confidence_ratio`, `pairs_count` |
 | `machines[]` | `side`, `differences[]` as of `sysdyno facts A B --json`, at most 50, and `count` of all |
 | `trend` | with `--trend`: `runs[]`, `metrics[]` with `values[]`, `changes[]` (`index` of the first run at the new level, `effect`, `permutation_p`, `welch_p`, `verdict`), `sentence` |
 | `matrix` | of `sysdyno experiment`: `name`, `planned_count`, `measured_count`, `repeated_count` (runs that were disturbed, and were made once more), `variants[]` (`side`, `levels[]`, `settings[]`, `prepare[]`, `failed_ratio` (median of the runs), `cpus[]` of `number`, `busy_ratio`, `softirq_ratio` (medians of the runs, of the server's host), `found[]` of `title`, `id`, `runs_count`, `curve[]`) |

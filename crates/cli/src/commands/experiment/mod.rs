@@ -7,19 +7,19 @@ mod stage;
 mod trial;
 
 pub(super) use self::result::conclusion;
-use self::result::{report, settle};
+use self::result::{Reported, report, settle};
 pub(super) use self::stage::provide_all;
 use self::stage::{TrialPlace, described};
 use self::trial::trial;
 use crate::args::{
-    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
-    LabSshOptions,
+    ComparisonForm, ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs,
+    ExperimentMeasureArgs, ExperimentRunArgs, ExperimentStreamArgs, LabSshOptions,
 };
 use crate::exit::Exit;
 use crate::fence::{self, Others};
 use crate::here::{Here, draw_seed, tuning};
 use crate::settings::SettingsFile;
-use crate::ui::{Signals, Ui, causes};
+use crate::ui::{ExperimentEnding, LiveOutput, Signals, Ui, causes};
 use anyhow::{Context, anyhow};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,10 @@ use sysdyno_analyze::experiment::{
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
-use sysdyno_record::experiment::{ExperimentPlan, MeasuredCell, measured_cells, trials_count};
+use sysdyno_record::RecordError;
+use sysdyno_record::experiment::{
+    ExperimentLine, ExperimentPlan, MeasuredCell, measured_cells, trials_count,
+};
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::units::SpanNs;
@@ -46,7 +49,10 @@ pub fn experiment(args: ExperimentArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ExperimentCommand::Plan(args) => show_plan(&args, ui),
         ExperimentCommand::Run(args) => run(&args, ui),
         ExperimentCommand::Resume(args) => resume(&args, ui),
-        ExperimentCommand::Report(args) => report(&ExperimentFolder::open(&args.folder)?, &args.host, ui),
+        ExperimentCommand::Report(args) => {
+            let folder = ExperimentFolder::open(&args.folder)?;
+            Ok(report(&folder, ComparisonForm::of_json(args.host.json), ui)?.exit)
+        }
         ExperimentCommand::Export(args) => export::export(&args, ui),
         ExperimentCommand::Import(args) => import::import(&args, ui),
     }
@@ -76,7 +82,8 @@ fn show_plan(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn run(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+fn run(measure: &ExperimentMeasureArgs<ExperimentRunArgs>, ui: &Ui) -> anyhow::Result<Exit> {
+    let ExperimentMeasureArgs { what: args, stream } = measure;
     let plan = read(args, ui)?;
     let tuning = tuning(args.host.root.clone(), args.host.state_dir.clone())?;
     check(&plan, &tuning, ui)?;
@@ -91,10 +98,11 @@ fn run(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&sentence(&plan, &order(&plan)));
     let folder = ExperimentFolder::create(&parent, &folder, plan)?;
     ui.note(&format!("results in {}", folder.path().display()));
-    measure(folder, (labs, &tuning, &guard), &args.host, ui)
+    Measurement { folder, labs, tuning, guard, host: &args.host, stream }.carry_out(ui)
 }
 
-fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
+fn resume(measure: &ExperimentMeasureArgs<ExperimentFolderArgs>, ui: &Ui) -> anyhow::Result<Exit> {
+    let ExperimentMeasureArgs { what: args, stream } = measure;
     let mut folder = ExperimentFolder::open(&args.folder)?;
     resolve_again(&mut folder.plan)?;
     folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
@@ -107,7 +115,7 @@ fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
         labs = provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
         ui.note(&sentence(&folder.plan, &cells));
     }
-    measure(folder, (labs, &tuning, &guard), &args.host, ui)
+    Measurement { folder, labs, tuning, guard, host: &args.host, stream }.carry_out(ui)
 }
 
 /// Folder of experiments beside that of runs.
@@ -132,25 +140,41 @@ fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> 
 fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
     let (variants, blocks) = (plan.variants.len(), plan.blocks);
     let most = if plan.until_decided { "at most " } else { "" };
-    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{most}{blocks} blocks") };
+    let in_blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{most}{blocks} blocks") };
     let time = forecast(plan, cells, &Timed::new());
     let trials = cells.len();
-    let can_tell = resolution(plan).map_or(String::new(), |resolution| format!("\n{}", told(&resolution)));
-    format!("measuring {variants} variants in {blocks}: {trials} trials, about {time}{can_tell}")
+    let can_tell =
+        resolution(plan).map_or(String::new(), |resolution| format!("\n{}", told(&resolution, blocks)));
+    format!("measuring {variants} variants in {in_blocks}: {trials} trials, about {time}{can_tell}")
 }
 
-/// What an experiment can detect, as a line.
-fn told(ExperimentResolution { title, deviation_ratio, difference_ratio }: &ExperimentResolution) -> String {
-    match difference_ratio {
+/// What an experiment can detect, and what would make it detect more, in lines.
+fn told(resolution: &ExperimentResolution, blocks: u32) -> String {
+    let ExperimentResolution { title, deviation_ratio, difference_ratio, margin_ratio, .. } = resolution;
+    let deviation = number::percent(*deviation_ratio);
+    let mut text = match difference_ratio {
         Some(difference) => format!(
-            "it can detect differences in {title} of about {} or more, if runs vary by {}",
-            number::percent(*difference),
-            number::percent(*deviation_ratio)
+            "it can detect differences in {title} of about {} or more, if runs vary by {deviation}",
+            number::percent(*difference)
         ),
         None => format!(
             "it can detect only large differences in {title}, because one block does not show how much runs vary"
         ),
+    };
+    if difference_ratio.is_none_or(|difference| difference > *margin_ratio) {
+        let margin = number::percent(*margin_ratio);
+        let needed =
+            resolution.margin_blocks.map_or_else(|| "very many".to_owned(), |needed| needed.to_string());
+        text.push_str(&format!("; to detect {margin}, it would need about {needed} blocks"));
     }
+    if blocks < resolution.rank_blocks {
+        let needed = resolution.rank_blocks;
+        text.push_str(&format!(
+            "\na single run that lies far off widens every interval: ranks that prevent this need at least {needed} \
+             blocks"
+        ));
+    }
+    text
 }
 
 fn name(plan: &ExperimentPlan, cell: PlannedCell) -> String {
@@ -161,42 +185,97 @@ fn shown(text: &str) -> String {
     escape::terminal(text, 80)
 }
 
-/// Makes the trials that are missing, and says what came of all.
-fn measure(
-    mut folder: ExperimentFolder,
-    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<LoadGuard>),
-    args: &ExperimentHostArgs,
-    ui: &Ui,
-) -> anyhow::Result<Exit> {
-    let signals = Signals::listen().context("cannot listen to signals")?;
-    let end = make(&mut folder, (labs, tuning, guard), &args.ssh, &signals, &ui.quiet(args.quiet))?;
-    if !missing(&folder.plan, &folder.lines).is_empty() {
-        hint(&folder, ui);
+/// An experiment that is to be measured.
+struct Measurement<'a> {
+    folder: ExperimentFolder,
+    labs: Option<Labs>,
+    tuning: Tuning,
+    guard: RefCell<LoadGuard>,
+    host: &'a ExperimentHostArgs,
+    stream: &'a ExperimentStreamArgs,
+}
+
+impl Measurement<'_> {
+    /// Makes the trials that are missing, says what came of all, and tells whoever looks on.
+    fn carry_out(mut self, ui: &Ui) -> anyhow::Result<Exit> {
+        let form = self.stream.output.unwrap_or(ComparisonForm::of_json(self.host.json));
+        let signals = Signals::listen().context("cannot listen to signals")?;
+        let live = LiveOutput::start(&self.stream.live, ui)?.with_lines(form == ComparisonForm::Jsonl);
+        let live = RefCell::new(live);
+        let left = missing(&self.folder.plan, &self.folder.lines).len();
+        live.borrow_mut().begin_experiment(self.folder.path(), &self.folder.plan, left);
+        let measured = self.measure(form, (&live, &signals), ui);
+        let interrupted = || signals.is_interrupted().then(|| "interrupted by a signal".to_owned());
+        let reason = measured.as_ref().err().map(causes).or_else(interrupted);
+        let status = match &measured {
+            _ if signals.is_interrupted() => RunStatus::Interrupted,
+            Ok(_) => RunStatus::Complete,
+            Err(_) => RunStatus::Failed,
+        };
+        let comparison = measured.as_ref().ok().and_then(|reported| reported.comparison.as_ref());
+        let ending = ExperimentEnding { status, reason: reason.as_deref(), comparison };
+        live.borrow_mut().end_experiment(self.folder.path(), &ending, ui);
+        Ok(measured?.exit)
     }
-    if let Some(exit) = end {
-        return Ok(exit);
+
+    fn measure(
+        &mut self,
+        form: ComparisonForm,
+        (live, signals): (&RefCell<LiveOutput>, &Signals),
+        ui: &Ui,
+    ) -> anyhow::Result<Reported> {
+        let Measurement { folder, labs, tuning, guard, host, .. } = self;
+        let making = Making { tuning: &*tuning, guard: &*guard, live, signals, ui: &ui.quiet(host.quiet) };
+        let end = make(folder, (labs.take(), &host.ssh), &making)?;
+        if !missing(&folder.plan, &folder.lines).is_empty() {
+            hint(folder, ui);
+        }
+        if let Some(exit) = end {
+            return Ok(Reported { exit, comparison: None });
+        }
+        if signals.is_interrupted() && measured_cells(&folder.lines).is_empty() {
+            return Ok(Reported { exit: Exit::Interrupted, comparison: None });
+        }
+        let reported = report(folder, form, ui)?;
+        let exit = if signals.is_interrupted() { Exit::Interrupted } else { reported.exit };
+        Ok(Reported { exit, ..reported })
     }
-    if signals.is_interrupted() && measured_cells(&folder.lines).is_empty() {
-        return Ok(Exit::Interrupted);
+}
+
+/// What trials are made with.
+pub(super) struct Making<'a> {
+    /// How settings are changed.
+    pub(super) tuning: &'a Tuning,
+    /// What may be loaded.
+    pub(super) guard: &'a RefCell<LoadGuard>,
+    /// Who looks on besides the console.
+    pub(super) live: &'a RefCell<LiveOutput>,
+    pub(super) signals: &'a Signals,
+    pub(super) ui: &'a Ui,
+}
+
+impl Making<'_> {
+    /// Writes a line of the experiment, and tells it.
+    fn append(&self, folder: &mut ExperimentFolder, line: ExperimentLine) -> Result<(), RecordError> {
+        folder.append(line.clone())?;
+        self.live.borrow_mut().noted(&line);
+        Ok(())
     }
-    let exit = report(&folder, args, ui)?;
-    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
 }
 
 /// Makes the trials that are missing, in the lab that is put up for them; how the program has to end, if that is settled.
 pub(super) fn make(
     folder: &mut ExperimentFolder,
-    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<LoadGuard>),
-    ssh: &LabSshOptions,
-    signals: &Signals,
-    ui: &Ui,
+    (labs, ssh): (Option<Labs>, &LabSshOptions),
+    making: &Making<'_>,
 ) -> anyhow::Result<Option<Exit>> {
     if missing(&folder.plan, &folder.lines).is_empty() {
         return Ok(None);
     }
+    let Making { signals, ui, .. } = *making;
     let place = TrialPlace::of(folder, (labs, ssh), signals, ui);
     let Some(mut place) = place.map_err(|error| stopped(folder, "", &error))? else { return Ok(None) };
-    let measured = trials(folder, (&mut place, tuning, guard), signals, ui);
+    let measured = trials(folder, &mut place, making);
     let left = place.end(ui);
     let end = match measured {
         Err(_) if signals.is_interrupted() => None,
@@ -231,13 +310,13 @@ fn goals(plan: &ExperimentPlan) -> Vec<Goal> {
 /// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
 fn trials(
     folder: &mut ExperimentFolder,
-    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
-    signals: &Signals,
-    ui: &Ui,
+    place: &mut TrialPlace,
+    making: &Making<'_>,
 ) -> anyhow::Result<Option<Exit>> {
+    let Making { signals, ui, .. } = *making;
     let (began, mut timed) = (Instant::now(), Timed::new());
     loop {
-        settle(folder, ui)?;
+        settle(folder, making)?;
         let all = trials_count(&folder.plan, &folder.lines) as usize;
         let left = missing(&folder.plan, &folder.lines);
         let Some(cell) = left.first().copied() else { break };
@@ -257,7 +336,7 @@ fn trials(
             forecast(&folder.plan, &left, &timed)
         ));
         let start = Instant::now();
-        let end = trial(folder, cell, (place, tuning, guard), signals, ui);
+        let end = trial(folder, cell, place, making);
         let end = end.map_err(|error| stopped(folder, &format!(" at trial {number} of {all}"), &error))?;
         if !is_profiled(&folder.plan, cell) {
             timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());

@@ -1,7 +1,7 @@
 //! What was measured in an experiment: which variants are settled, the comparison of all, and its report.
 
-use super::name;
-use crate::args::ExperimentHostArgs;
+use super::{Making, name};
+use crate::args::ComparisonForm;
 use crate::commands::compare;
 use crate::commands::work::profile as work_profile;
 use crate::exit::Exit;
@@ -22,7 +22,8 @@ use sysdyno_record::store::ExperimentFolder;
 use sysdyno_report::{compare as text, html};
 
 /// Of an experiment that is measured until it is decided: looks after every second block which variants are settled.
-pub(super) fn settle(folder: &mut ExperimentFolder, ui: &Ui) -> anyhow::Result<()> {
+pub(super) fn settle(folder: &mut ExperimentFolder, making: &Making<'_>) -> anyhow::Result<()> {
+    let ui = making.ui;
     let left = missing(&folder.plan, &folder.lines);
     let Some(next) = left.first().map(|cell| cell.block) else { return Ok(()) };
     let is_begun = measured_cells(&folder.lines).iter().any(|cell| cell.block == next);
@@ -45,7 +46,7 @@ pub(super) fn settle(folder: &mut ExperimentFolder, ui: &Ui) -> anyhow::Result<(
         true => format!("after block {next}: settled and no longer measured: {}", names.join(", ")),
         false => format!("after block {next}: all differences are decided"),
     });
-    folder.append(ExperimentLine::Settled(VariantsSettled { block: next - 1, variants }))?;
+    making.append(folder, ExperimentLine::Settled(VariantsSettled { block: next - 1, variants }))?;
     Ok(())
 }
 
@@ -86,13 +87,24 @@ pub fn conclusion(
     })
 }
 
+/// What was measured, compared.
+pub(super) struct Reported {
+    /// How the program ends.
+    pub(super) exit: Exit,
+    /// `None`: nothing could be compared.
+    pub(super) comparison: Option<RunsComparison>,
+}
+
 /// Compares what was measured, prints it and writes the page.
-pub(super) fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
+pub(super) fn report(folder: &ExperimentFolder, form: ComparisonForm, ui: &Ui) -> anyhow::Result<Reported> {
     let comparison = conclusion(folder, |path| compare::read(path, ui))?;
     let page = folder.write_report(&html::render_comparison(&comparison, None))?;
-    match args.json {
-        true => ui.print_json(&comparison)?,
-        false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
+    match form {
+        ComparisonForm::Text => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
+        ComparisonForm::Json => ui.print_json(&comparison)?,
+        // The result is the last line of what was printed while it was measured.
+        ComparisonForm::Jsonl => {}
     }
-    Ok(if comparison.is_refused { Exit::Untrusted } else { Exit::Done })
+    let exit = if comparison.is_refused { Exit::Untrusted } else { Exit::Done };
+    Ok(Reported { exit, comparison: Some(comparison) })
 }

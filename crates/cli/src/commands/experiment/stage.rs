@@ -132,6 +132,14 @@ impl TrialPlace {
         }
     }
 
+    /// Mounts the volumes of the lab again, so that nothing of them is cached.
+    pub fn remount(&self) -> Result<(), RunError> {
+        match self {
+            TrialPlace::Lab(stage, _) => stage.remount(),
+            TrialPlace::Here => Ok(()),
+        }
+    }
+
     /// Takes the lab away, if there is one.
     pub fn end(self, ui: &Ui) -> anyhow::Result<()> {
         let TrialPlace::Lab(stage, _) = self else { return Ok(()) };

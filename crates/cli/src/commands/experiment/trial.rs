@@ -1,14 +1,12 @@
 //! One trial of an experiment: what its variant needs is set, it is measured in a run folder of its own, and written down.
 
-use super::shown;
 use super::stage::TrialPlace;
+use super::{Making, shown};
 use crate::args::OutputForm;
 use crate::commands::load::{load_profile, profile_request};
 use crate::commands::record::{Session, record_quietly};
 use crate::commands::work::record as record_work;
-use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
-use std::cell::RefCell;
 use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, is_profiled, trial_plan};
 use sysdyno_plan::SAMPLING_HZ;
 use sysdyno_plan::options::ServerOptions;
@@ -21,8 +19,7 @@ use sysdyno_record::plan::Plan;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::work::WorkPlan;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::LoadGuard;
-use sysdyno_run::execute::{self, Conditions, Hosts, RunJournal, SamplingPlan, Tuning};
+use sysdyno_run::execute::{self, Conditions, Hosts, RunJournal, SamplingPlan};
 use sysdyno_run::profiling::ProfileRequest;
 use sysdyno_run::work::Manner;
 
@@ -30,15 +27,15 @@ use sysdyno_run::work::Manner;
 pub(super) fn trial(
     folder: &mut ExperimentFolder,
     cell: PlannedCell,
-    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
-    signals: &Signals,
-    ui: &Ui,
+    place: &mut TrialPlace,
+    making: &Making<'_>,
 ) -> anyhow::Result<TrialEnded> {
+    let Making { tuning, guard, live, signals, ui } = *making;
     let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
     place.set(&folder.plan, &variant)?;
     let plan = trial_plan(&variant, cell.block);
     if let Plan::Work(work) = &plan {
-        return work_trial(folder, (cell, &variant, work), (place, tuning), signals, ui);
+        return work_trial(folder, (cell, &variant, work), place, making);
     }
     let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
     let number = next_number(folder);
@@ -47,9 +44,9 @@ pub(super) fn trial(
     let hosts = place.hosts(&folder.plan, &variant)?;
     let behind = place.behind(&folder.plan, &variant)?;
     let profile = if is_profiled(&folder.plan, cell) { profile_of(&plan, &hosts)? } else { None };
-    let live = RefCell::default();
+    live.borrow_mut().begin_cell(number, cell);
     let session = Session {
-        live: &live,
+        live,
         kind,
         runs_dir: &runs,
         form: OutputForm::Text,
@@ -70,12 +67,14 @@ pub(super) fn trial(
             let ask = || place.readings();
             let Hosts { generator, server, behind, .. } = hosts;
             let hosts = Hosts { generator, server, behind, services: Some(&ask) };
+            let mut held = Vec::new();
             let work = |settings: &[SettingHeld]| {
+                held = settings.to_vec();
                 journal.keep_settings(settings)?;
                 carry_out(&plan, profile.as_ref(), hosts, journal)
             };
             left = place.hold((&variant, &again), tuning, signals, work)?;
-            Ok(())
+            journal.mark_undone(&held, &left)
         })?;
         Ok(())
     })?;
@@ -85,7 +84,7 @@ pub(super) fn trial(
     // It is made again by whoever resumes.
     let is_spoilt = is_refused || is_disturbed(&recorded.analysis.verdict, folder.plan.is_noisy);
     let ended = TrialEnded { trial: number, status, not_restored, is_spoilt };
-    folder.append(ExperimentLine::Ended(ended.clone()))?;
+    making.append(folder, ExperimentLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
     if is_refused {
         bail!("the server of variant '{}' refused every connection", shown(&variant.name));
@@ -108,10 +107,10 @@ fn next_number(folder: &ExperimentFolder) -> u32 {
 fn work_trial(
     folder: &mut ExperimentFolder,
     (cell, variant, work): (PlannedCell, &ExperimentVariant, &WorkPlan),
-    (place, tuning): (&mut TrialPlace, &Tuning),
-    signals: &Signals,
-    ui: &Ui,
+    place: &mut TrialPlace,
+    making: &Making<'_>,
 ) -> anyhow::Result<TrialEnded> {
+    let Making { tuning, live, signals, ui, .. } = *making;
     let work = place.fill(work)?;
     let (number, runs) = (next_number(folder), folder.runs());
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
@@ -119,15 +118,18 @@ fn work_trial(
     let (trial, block) = (number, cell.block);
     let place = &*place;
     let count = || place.count(work.counter.as_ref()?);
-    let manner = Manner { is_shown: false, count: work.counter.as_ref().map(|_| &count as _) };
-    let recorded = record_work(&work, (&runs, manner), signals, ui, |run, do_work| {
+    let remount = || place.remount();
+    let count = work.counter.as_ref().map(|_| &count as _);
+    let manner = Manner { is_shown: false, count, remount: Some(&remount) };
+    live.borrow_mut().begin_cell(number, cell);
+    let recorded = record_work(&work, (&runs, manner, live), signals, ui, |run, do_work| {
         folder.append(ExperimentLine::Began(TrialBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
-        Ok(())
+        Ok(not_restored.clone())
     })?;
     let status = recorded.run.manifest.status;
     let ended = TrialEnded { trial: number, status, not_restored, is_spoilt: false };
-    folder.append(ExperimentLine::Ended(ended.clone()))?;
+    making.append(folder, ExperimentLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.summary.headline)));
     Ok(ended)
 }
@@ -137,7 +139,7 @@ fn profile_of(plan: &Plan, hosts: &ServerOptions) -> anyhow::Result<Option<Profi
     match plan {
         Plan::Load(load) => load_profile(load, hosts).map(Some),
         Plan::Run(_) => profile_request(hosts).map(Some),
-        Plan::Try(_) | Plan::Work(_) => Ok(None),
+        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => Ok(None),
     }
 }
 
@@ -152,6 +154,8 @@ fn carry_out(
         Plan::Load(load) => {
             execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, profile, hosts, journal)
         }
-        Plan::Try(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
+        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
+            unreachable!("work has a separate kind of trial, and the others are no variants")
+        }
     }
 }

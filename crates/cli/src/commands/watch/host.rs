@@ -5,7 +5,7 @@ use anyhow::bail;
 use std::collections::VecDeque;
 use sysdyno_analyze::live::HostWatch;
 use sysdyno_plan::options::SshOptions;
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::live::HostFrame;
 use sysdyno_record::place::HostPlace;
 use sysdyno_record::plan::Endpoint;
@@ -14,6 +14,7 @@ use sysdyno_record::units::SpanNs;
 use sysdyno_run::agent::{
     Agent, AgentLink, LocalAgent, Notice, Proceed, ProcessQuery, RemoteAgent, SamplingOrder,
 };
+use sysdyno_run::execute::RunJournal;
 use sysdyno_run::{RunError, clock};
 
 /// What is watched of each host.
@@ -24,6 +25,8 @@ pub(super) struct WatchOrder {
     pub(super) target: Option<Endpoint>,
     /// Whether processes and listeners are wanted.
     pub(super) has_processes: bool,
+    /// Whether it is recorded, and who uses its CPUs with it.
+    pub(super) is_recorded: bool,
 }
 
 /// A host that is sampled. The sampler ends with it.
@@ -39,7 +42,7 @@ pub(super) struct WatchedHost {
 }
 
 enum WatchedAgent {
-    Here(LocalAgent),
+    Here(Box<LocalAgent>),
     There(Box<RemoteAgent>),
 }
 
@@ -63,7 +66,7 @@ impl AgentLink for Lines {
 impl WatchedAgent {
     fn agent(&mut self) -> &mut dyn Agent {
         match self {
-            WatchedAgent::Here(agent) => agent,
+            WatchedAgent::Here(agent) => &mut **agent,
             WatchedAgent::There(agent) => &mut **agent,
         }
     }
@@ -77,33 +80,46 @@ impl WatchedAgent {
 }
 
 impl WatchedHost {
-    /// Begins to sample this host.
-    pub(super) fn here(order: &WatchOrder) -> anyhow::Result<WatchedHost> {
-        WatchedHost::start(None, WatchedAgent::Here(LocalAgent::default()), order)
+    /// This host; nothing is sampled yet.
+    pub(super) fn here() -> WatchedHost {
+        WatchedHost::of(None, WatchedAgent::Here(Box::default()))
     }
 
-    /// Begins to sample another host.
+    /// Another host; nothing is sampled yet.
     pub(super) fn there(
         place: &HostPlace,
         (ssh, uses_sudo): (&SshOptions, bool),
-        order: &WatchOrder,
         ui: &Ui,
     ) -> anyhow::Result<WatchedHost> {
         let agent = crate::commands::agent::reach_host(place, ssh, uses_sudo, ui)?;
-        WatchedHost::start(Some(place.name.clone()), WatchedAgent::There(Box::new(agent)), order)
+        Ok(WatchedHost::of(Some(place.name.clone()), WatchedAgent::There(Box::new(agent))))
     }
 
-    fn start(
-        name: Option<String>,
-        mut agent: WatchedAgent,
+    fn of(name: Option<String>, agent: WatchedAgent) -> WatchedHost {
+        WatchedHost {
+            name,
+            host: HostWatch::default(),
+            agent,
+            lines: Lines::default(),
+            has_processes: false,
+            is_begun: false,
+        }
+    }
+
+    /// Begins to sample it, and to write down what is read, if it is recorded.
+    pub(super) fn begin(
+        &mut self,
         order: &WatchOrder,
-    ) -> anyhow::Result<WatchedHost> {
-        let WatchOrder { interval, target, has_processes } = order;
-        let (mut host, mut lines) = (HostWatch::default(), Lines::default());
+        mut journal: Option<&mut RunJournal<'_>>,
+    ) -> anyhow::Result<()> {
+        let WatchOrder { interval, target, has_processes, is_recorded } = order;
+        if let Some(journal) = journal.as_deref_mut() {
+            self.describe(journal)?;
+        }
         let (mut behind, mut watch) = (Vec::new(), Vec::new());
         if *has_processes {
-            for listening in agent.agent().listening(&mut lines)? {
-                host.own(&listening.address, listening.command);
+            for listening in self.agent.agent().listening(&mut self.lines)? {
+                self.host.own(&listening.address, listening.command);
                 behind.extend(match listening.address {
                     Endpoint::Tcp(address) if target.as_ref() != Some(&listening.address) => Some(address),
                     _ => None,
@@ -111,34 +127,60 @@ impl WatchedHost {
             }
         }
         if let Some(endpoint) = target {
-            let query = ProcessQuery { endpoint: Some(endpoint.clone()), ..ProcessQuery::default() };
-            watch = agent.agent().describe(query, &mut lines)?;
-            watch.retain(|process| process.role == ProcessRole::Target);
-            if watch.is_empty() {
-                let on = name.as_deref().map_or(String::new(), |name| format!(" on {name}"));
-                let at = match endpoint {
-                    Endpoint::Tcp(address) => address.to_string(),
-                    Endpoint::Unix(path) => path.display().to_string(),
-                };
-                bail!(
-                    "cannot watch '{at}': no process that this user can see listens there{on}\nhint: `ss -ltnp` lists who listens"
-                );
-            }
-            host.add(&watch);
+            watch = self.owners(endpoint)?;
+            self.host.add(&watch);
+            journal.map_or(Ok(()), |journal| journal.watch(watch.clone()))?;
         }
-        let (hz, endpoint) = (1.0 / interval.seconds(), target.clone());
-        let order = SamplingOrder { hz, watch, endpoint, threads: 0, behind };
-        agent.agent().start_sampling(order, &mut lines)?;
-        let has_processes = *has_processes;
-        let mut watched = WatchedHost { name, host, agent, lines, has_processes, is_begun: false };
-        watched.list()?;
-        Ok(watched)
+        let order = SamplingOrder {
+            hz: 1.0 / interval.seconds(),
+            watch,
+            endpoint: target.clone(),
+            threads: 0,
+            behind,
+            finds_others: *is_recorded,
+        };
+        self.agent.agent().start_sampling(order, &mut self.lines)?;
+        self.has_processes = *has_processes;
+        self.list()
     }
 
-    /// The next frame, if there is one already.
-    pub(super) fn poll(&mut self) -> anyhow::Result<Option<HostFrame>> {
+    /// Writes down what the host is.
+    fn describe(&mut self, journal: &mut RunJournal<'_>) -> anyhow::Result<()> {
+        match &mut self.agent {
+            WatchedAgent::Here(agent) => journal.begin_watch(&mut **agent)?,
+            WatchedAgent::There(agent) => journal.begin_watch_there(agent)?,
+        }
+        Ok(())
+    }
+
+    /// The processes of the server that listens there.
+    fn owners(&mut self, endpoint: &Endpoint) -> anyhow::Result<Vec<WatchedProcess>> {
+        let query = ProcessQuery { endpoint: Some(endpoint.clone()), ..ProcessQuery::default() };
+        let mut owners = self.agent.agent().describe(query, &mut self.lines)?;
+        owners.retain(|process| process.role == ProcessRole::Target);
+        if owners.is_empty() {
+            let on = self.name.as_deref().map_or(String::new(), |name| format!(" on {name}"));
+            let at = match endpoint {
+                Endpoint::Tcp(address) => address.to_string(),
+                Endpoint::Unix(path) => path.display().to_string(),
+            };
+            bail!(
+                "cannot watch '{at}': no process that this user can see listens there{on}\nhint: `ss -ltnp` lists who listens"
+            );
+        }
+        Ok(owners)
+    }
+
+    /// The next frame, if there is one already; what was read is written down, if the host is recorded.
+    pub(super) fn poll(
+        &mut self,
+        mut journal: Option<&mut RunJournal<'_>>,
+    ) -> anyhow::Result<Option<HostFrame>> {
         self.agent.pass_on(&mut self.lines)?;
         while let Some(line) = self.lines.0.pop_front() {
+            if let Some(journal) = journal.as_deref_mut() {
+                journal.keep_readings(line.clone())?;
+            }
             if !self.host.take(line) {
                 continue;
             }
@@ -155,7 +197,7 @@ impl WatchedHost {
     fn list(&mut self) -> anyhow::Result<()> {
         if self.has_processes {
             let survey = self.agent.agent().survey(&mut self.lines)?;
-            self.host.list(survey.processes, survey.at_seconds);
+            self.host.list(survey.processes, survey.threads, survey.at_seconds);
         }
         Ok(())
     }

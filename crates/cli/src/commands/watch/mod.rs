@@ -1,8 +1,9 @@
 //! `sysdyno watch`: what hosts do, sample by sample.
 //!
-//! The sampler is that of a run, with its budget; this command only shows what it reads.
+//! The sampler is that of a run, with its budget; this command only shows what it reads, and records it if that is wanted.
 
 mod host;
+mod recording;
 mod screen;
 
 use crate::args::{WatchArgs, WatchColumnOptions};
@@ -10,6 +11,7 @@ use crate::exit::Exit;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use host::{WatchOrder, WatchedHost};
+use recording::RecordedWatch;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -19,6 +21,7 @@ use sysdyno_record::place::HostPlace;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::watch::{WatchColumns, WatchGroup, WatchSelection};
+use sysdyno_run::execute::RunJournal;
 
 /// Between two looks at samples and signals.
 const TICK: Duration = Duration::from_millis(50);
@@ -31,21 +34,41 @@ pub fn watch(args: &WatchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if interval < INTERVALS[0] || interval > INTERVALS[1] {
         bail!("--interval {interval} is not in {} to {}", INTERVALS[0], INTERVALS[1]);
     }
-    let signals = Signals::listen().context("cannot listen to signals")?;
     let target = args.target.as_deref().map(endpoint).transpose()?;
     let is_screen = !args.json && !args.csv && args.count.is_none() && groups(&args.columns).is_empty();
     let is_screen = is_screen && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    let order = WatchOrder { interval, target, has_processes: is_screen || args.json || args.columns.top };
-    let hosts = hosts(args, &order, ui)?;
-    if is_screen { screen::show(hosts, &signals, ui) } else { print(args, hosts, &signals, ui) }
+    let has_processes = is_screen || args.json || args.columns.top;
+    let order = WatchOrder { interval, target, has_processes, is_recorded: args.record };
+    let recording = args.record.then(|| RecordedWatch::new(args, &order)).transpose()?;
+    let signals = Signals::listen().context("cannot listen to signals")?;
+    let mut hosts = hosts(args, ui)?;
+    let mut show = |journal: Option<&mut RunJournal<'_>>| {
+        let mut journal = journal;
+        for host in &mut hosts {
+            host.begin(&order, journal.as_deref_mut())?;
+        }
+        let watching = Watching { hosts: std::mem::take(&mut hosts), signals: &signals, ui };
+        if is_screen { screen::show(watching, journal) } else { print(args, watching, journal) }
+    };
+    match recording {
+        None => show(None),
+        Some(recording) => recording.carry_out(&signals, ui, |journal| show(Some(journal))),
+    }
+}
+
+/// Hosts on the screen, or as lines.
+struct Watching<'a> {
+    hosts: Vec<WatchedHost>,
+    signals: &'a Signals,
+    ui: &'a Ui,
 }
 
 /// The hosts that were named, or this one.
-fn hosts(args: &WatchArgs, order: &WatchOrder, ui: &Ui) -> anyhow::Result<Vec<WatchedHost>> {
+fn hosts(args: &WatchArgs, ui: &Ui) -> anyhow::Result<Vec<WatchedHost>> {
     if args.hosts.is_empty() {
-        return Ok(vec![WatchedHost::here(order)?]);
+        return Ok(vec![WatchedHost::here()]);
     }
-    let there = |place: &Typed<HostPlace>| WatchedHost::there(&place.0, (&args.ssh, args.sudo), order, ui);
+    let there = |place: &Typed<HostPlace>| WatchedHost::there(&place.0, (&args.ssh, args.sudo), ui);
     args.hosts.iter().map(there).collect()
 }
 
@@ -56,6 +79,11 @@ fn endpoint(typed: &str) -> anyhow::Result<Endpoint> {
         Err(_) if typed.starts_with('/') => Ok(Endpoint::Unix(typed.into())),
         Err(_) => bail!("cannot watch '{typed}': it is neither ADDRESS:PORT nor the path of a socket"),
     }
+}
+
+/// Whether a record cannot be written any more.
+fn is_full(journal: Option<&RunJournal<'_>>) -> bool {
+    journal.is_some_and(|journal| journal.failure().is_some())
 }
 
 /// A line of `--json`.
@@ -80,7 +108,11 @@ struct Printing<'a> {
 
 /// Prints a line for each sample until the end is asked for, or nobody reads any more. Of several hosts, those that are lost are
 /// left out from then on.
-fn print(args: &WatchArgs, mut hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
+fn print(
+    args: &WatchArgs,
+    Watching { mut hosts, signals, ui }: Watching<'_>,
+    mut journal: Option<&mut RunJournal<'_>>,
+) -> anyhow::Result<Exit> {
     let names: Vec<String> = hosts.iter().filter_map(|host| host.name.clone()).collect();
     let columns = columns(&args.columns).of_hosts(&names);
     let mut printing =
@@ -89,7 +121,7 @@ fn print(args: &WatchArgs, mut hosts: Vec<WatchedHost>, signals: &Signals, ui: &
     let mut is_any_lost = false;
     while !signals.is_interrupted() && left.iter().any(|left| *left > 0) {
         for (host, left) in hosts.iter_mut().zip(&mut left).filter(|(_, left)| **left > 0) {
-            match host.poll() {
+            match host.poll(journal.as_deref_mut()) {
                 Ok(None) => {}
                 Ok(Some(frame)) if printing.print(host, &frame)? => *left -= 1,
                 Ok(Some(_)) => return Ok(Exit::Done),
@@ -99,6 +131,9 @@ fn print(args: &WatchArgs, mut hosts: Vec<WatchedHost>, signals: &Signals, ui: &
                     (*left, is_any_lost) = (0, true);
                 }
             }
+        }
+        if is_full(journal.as_deref()) {
+            return Ok(Exit::Untrusted);
         }
         std::thread::sleep(TICK);
     }

@@ -1,11 +1,13 @@
 //! The full screen of `watch`: samples are kept for ten minutes, keys go back in them.
 
 use super::host::WatchedHost;
+use super::{Watching, is_full};
 use crate::exit::Exit;
-use crate::ui::{FullScreen, Key, Signals, Ui};
+use crate::ui::{FullScreen, Key};
 use std::time::Duration;
 use sysdyno_report::terminal::Style;
 use sysdyno_report::watch::{WatchOverlay, WatchScreen, WatchedSample, screen};
+use sysdyno_run::execute::RunJournal;
 
 /// Between two looks for keys, samples, signals, and another size of the terminal.
 const TICK: Duration = Duration::from_millis(100);
@@ -35,7 +37,10 @@ struct Seen {
 }
 
 /// Shows one of the hosts at a time until the end is asked for, or the last one is lost.
-pub(super) fn show(hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
+pub(super) fn show(
+    Watching { hosts, signals, ui }: Watching<'_>,
+    mut journal: Option<&mut RunJournal<'_>>,
+) -> anyhow::Result<Exit> {
     let mut terminal = FullScreen::open()?;
     let begin = |watched| Seen { watched, scroll: Scroll::default(), lost: None };
     let mut hosts: Vec<Seen> = hosts.into_iter().map(begin).collect();
@@ -44,12 +49,15 @@ pub(super) fn show(hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyho
     while !signals.is_interrupted() {
         let mut is_new = false;
         for (position, host) in hosts.iter_mut().enumerate() {
-            is_new |= host.take() && position == shown;
+            is_new |= host.take(journal.as_deref_mut()) && position == shown;
         }
         if hosts.len() == 1
             && let Some(lost) = &hosts[0].lost
         {
             anyhow::bail!("{lost}");
+        }
+        if is_full(journal.as_deref()) {
+            return Ok(Exit::Untrusted);
         }
         let style = ui.screen_style();
         if is_new || drawn != Some(style) {
@@ -69,10 +77,10 @@ pub(super) fn show(hosts: Vec<WatchedHost>, signals: &Signals, ui: &Ui) -> anyho
 
 impl Seen {
     /// Takes the samples that have come; returns whether there is something new to be seen.
-    fn take(&mut self) -> bool {
+    fn take(&mut self, mut journal: Option<&mut RunJournal<'_>>) -> bool {
         let mut is_new = false;
         while self.lost.is_none() {
-            match self.watched.poll() {
+            match self.watched.poll(journal.as_deref_mut()) {
                 Ok(None) => break,
                 Ok(Some(frame)) => {
                     self.scroll.keep(WatchedSample { frame, findings: self.watched.host.findings() });
@@ -135,6 +143,7 @@ impl Scroll {
                 self.shown = if self.is_held { self.shown } else { last };
             }
             Key::Char('e' | '\r' | '\n') => self.toggle(WatchOverlay::Finding),
+            Key::Char('t') => self.toggle(WatchOverlay::Threads),
             Key::Char('?') => self.toggle(WatchOverlay::Keys),
             Key::Char(_) => self.overlay = WatchOverlay::Panels,
         }

@@ -3,6 +3,7 @@
 //! All of it comes from what the journal of the run is told anyway, at most a few times a second, and none of it can make the
 //! load wait.
 
+mod compared;
 mod lines;
 mod metrics;
 
@@ -12,15 +13,16 @@ use super::{Console, Ui};
 use crate::args::LiveOptions;
 use sysdyno_analyze::live::{RunMeter, second};
 use sysdyno_analyze::outcome::TrialOutcome;
-use sysdyno_analyze::tryout::Standing;
+use sysdyno_analyze::tryout::{NextTrial, Standing};
 use sysdyno_record::analysis::Verdict;
+use sysdyno_record::comparison::RunsComparison;
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
 use sysdyno_record::plan::Arrival;
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::progress::{CpuUses, LoadSecond, RunProgress};
-use sysdyno_record::tryout::Settled;
+use sysdyno_record::tryout::TryLine;
 use sysdyno_report::ReportInput;
 use sysdyno_report::output::lines::{
     CpuLine, RunBegins, RunEnds, RunLine, SCHEMA, TrialBegins, TrialEnds, conclusions, render,
@@ -31,6 +33,17 @@ use sysdyno_run::execute::{SoFar, Watcher};
 /// Between two readings of who uses the CPUs. Unit: nanoseconds.
 const CPUS_INTERVAL_NS: u64 = 1_000_000_000;
 
+/// How an experiment ends.
+#[derive(Clone, Copy, Debug)]
+pub struct ExperimentEnding<'a> {
+    /// How far it got.
+    pub status: RunStatus,
+    /// Why it did not get further; `None`: it did.
+    pub reason: Option<&'a str>,
+    /// What its variants came to; `None`: there is nothing to compare.
+    pub comparison: Option<&'a RunsComparison>,
+}
+
 /// Where a run goes while it lasts, besides the console.
 #[derive(Debug, Default)]
 pub struct LiveOutput {
@@ -38,6 +51,10 @@ pub struct LiveOutput {
     metrics: Option<MetricsOutput>,
     arrival: Option<Arrival>,
     cpus_read_ns: Option<u64>,
+    /// Names of what is compared.
+    variants: Vec<String>,
+    /// Whether other runs may follow a run that is over.
+    is_experiment: bool,
 }
 
 impl LiveOutput {
@@ -62,11 +79,11 @@ impl LiveOutput {
 
     /// The run is over, and this came of it; `None`: nothing did. Whoever reads lines is waited for, for a while.
     pub fn end(&mut self, manifest: &Manifest, input: Option<&ReportInput<'_>>, ui: &Ui) {
-        if let Some(metrics) = self.metrics.take() {
-            metrics.finish(ui);
-        }
-        let Some(stream) = self.lines.take() else { return };
-        let mut last = input.map(conclusions).unwrap_or_default();
+        self.end_with(manifest, input.map(conclusions).unwrap_or_default(), ui);
+    }
+
+    fn end_with(&mut self, manifest: &Manifest, mut last: Vec<String>, ui: &Ui) {
+        let Some(stream) = &mut self.lines else { return self.finish(Vec::new(), ui) };
         last.push(render(&RunLine::End(RunEnds {
             run: &manifest.id,
             status: manifest.status,
@@ -74,7 +91,21 @@ impl LiveOutput {
             end_mono_ns: clock::monotonic(),
             dropped_count: stream.dropped_count(),
         })));
-        if !stream.finish(last) {
+        match self.is_experiment {
+            true => last.into_iter().for_each(|line| stream.send_text(line)),
+            false => self.finish(last, ui),
+        }
+    }
+
+    /// Ends the output with these lines, unless other runs follow.
+    fn finish(&mut self, last: Vec<String>, ui: &Ui) {
+        if self.is_experiment {
+            return;
+        }
+        if let Some(metrics) = self.metrics.take() {
+            metrics.finish(ui);
+        }
+        if self.lines.take().is_some_and(|stream| !stream.finish(last)) {
             ui.note("warning: whoever reads the lines has stopped; the rest of them was dropped");
         }
     }
@@ -107,11 +138,12 @@ impl LiveOutput {
         self.line(&RunLine::Interval(second));
     }
 
-    fn mark(&mut self, event: &Event) {
+    /// A mark on the time axis was set.
+    pub fn mark(&mut self, event: &Event) {
         match &event.event {
             EventKind::PhaseBegin { phase, .. } => self.measure(|meter| meter.phase(Some(*phase))),
             EventKind::PhaseEnd { .. } => self.measure(|meter| meter.phase(None)),
-            _ => {}
+            _ => self.measure(|meter| meter.compared().mark(&event.event)),
         }
         self.line(&RunLine::Event(event));
     }
@@ -182,12 +214,18 @@ impl Watcher for Onlookers<'_> {
         self.live.cpus(read);
     }
 
-    fn settled(&mut self, settled: &Settled) {
-        self.console.settled(settled);
+    fn next(&mut self, next: &NextTrial) {
+        self.live.side(next);
+    }
+
+    fn told(&mut self, line: &TryLine) {
+        self.console.told(line);
+        self.live.told(line);
     }
 
     fn standing(&mut self, standing: &Standing) {
         self.console.standing(standing);
+        self.live.standing(standing);
     }
 
     fn probe(&mut self, reply: &ProbeReply) {

@@ -119,6 +119,33 @@ impl Group {
     }
 }
 
+/// The throttling of one process, by the quotas of its groups.
+pub(crate) struct ProcessThrottling {
+    group: Group,
+    /// Readings until the quotas are looked at again.
+    wait: u32,
+}
+
+/// Readings from one look at the quotas of a process to the next.
+const LOOK_READINGS: u32 = 10;
+
+impl ProcessThrottling {
+    /// That of this process.
+    pub(crate) fn find(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> ProcessThrottling {
+        ProcessThrottling { group: Group::find(roots, pid, "", buffer), wait: 0 }
+    }
+
+    /// Time that its run queues were throttled, summed over CPUs. Unit: microseconds. `None`: it has no quota.
+    pub(crate) fn read_us(&mut self, buffer: &mut Vec<u8>) -> Option<u64> {
+        if self.wait == 0 {
+            self.group.look(buffer);
+        }
+        self.wait = self.wait.checked_sub(1).unwrap_or(LOOK_READINGS);
+        self.group.quota_ratio?;
+        self.group.read(buffer).map(|throttling| throttling.throttled_us)
+    }
+}
+
 impl CgroupCollector {
     fn look(&mut self, pass: &mut Pass<'_>) {
         let mut is_changed = false;

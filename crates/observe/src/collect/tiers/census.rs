@@ -8,13 +8,13 @@
 //! are missing are looked for among the rest. A thread that was there before may sleep for its own purposes; one that has begun since
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
-use super::ends::{SocketEnd, SocketEnds, SocketSeen};
-use super::look::{Look, Sight, Sighting, TierThreads};
-use super::wait::{KINDS, Wait};
+use super::look::{Look, Sighting, TierThreads};
 use crate::discover::ConnectionEnds;
 use crate::roots::Roots;
+use crate::threads::{KINDS, Sight, SocketEnd, SocketEnds, SocketSeen, at_sockets};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::live::ThreadWait;
 use sysdyno_record::plan::Endpoint;
 
 /// What the threads of a tier did.
@@ -41,7 +41,7 @@ pub(super) struct Census {
     /// By process, the threads that it had when it was looked at first.
     residents: HashMap<u32, HashSet<u32>>,
     /// What sockets were.
-    ends: SocketEnds,
+    ends: SocketEnds<Option<Endpoint>>,
     /// Tiers as they were looked at last.
     tiers: HashMap<Option<Endpoint>, TierThreads>,
 }
@@ -136,7 +136,7 @@ impl Census {
                 Sight::Sockets(_) => at_sockets(&found),
             };
             let is_at_accepted = found.contains(&Some(SocketEnd::Accepted));
-            let is_at_request = asked.is_some() || (wait == Wait::Idle && is_at_accepted);
+            let is_at_request = asked.is_some() || (wait == ThreadWait::Idle && is_at_accepted);
             if is_at_request {
                 self.serving.insert(sighting.thread);
             }
@@ -145,10 +145,10 @@ impl Census {
             }
             if !sighting.is_single && !self.serving.contains(&sighting.thread) {
                 // Whatever the threads of a process are for, none of them goes on while it is stopped.
-                if wait == Wait::Stopped && stopped.insert(sighting.thread.0) {
+                if wait == ThreadWait::Stopped && stopped.insert(sighting.thread.0) {
                     counts.waits[wait as usize] += 1.0;
                 }
-                let is_at_work = wait != Wait::Timer || !self.is_resident(sighting.thread);
+                let is_at_work = wait != ThreadWait::Timer || !self.is_resident(sighting.thread);
                 let is_reader = self.is_reader(sighting.thread.0);
                 rest[wait as usize] += if is_reader && is_at_work { 1.0 } else { 0.0 };
                 continue;
@@ -178,29 +178,20 @@ impl TierCounts {
 
     /// Adds so many threads out of the rest: last those that wait for a lock, as threads without work do.
     fn add_missing(&mut self, mut missing: f64, rest: [f64; KINDS.len()]) {
-        const ORDER: [Wait; 6] =
-            [Wait::Disk, Wait::Stopped, Wait::Running, Wait::Timer, Wait::Process, Wait::Lock];
+        const ORDER: [ThreadWait; 6] = [
+            ThreadWait::Disk,
+            ThreadWait::Stopped,
+            ThreadWait::Running,
+            ThreadWait::Timer,
+            ThreadWait::Process,
+            ThreadWait::Lock,
+        ];
         for wait in ORDER {
             let added = rest[wait as usize].min(missing);
             self.waits[wait as usize] += added;
             self.threads += added;
             missing -= added;
         }
-    }
-}
-
-/// What a thread waits for that waits for these sockets: who was asked, if anybody was.
-fn at_sockets(found: &[Option<SocketEnd>]) -> (Wait, Option<&Endpoint>) {
-    let asked = found.iter().flatten().find_map(|end| match end {
-        SocketEnd::Asking(address) => Some(address),
-        SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Elsewhere => None,
-    });
-    let is_own = |end: &SocketEnd| matches!(end, SocketEnd::Accepted | SocketEnd::Listening);
-    match (asked, found.iter().flatten().any(is_own)) {
-        (Some(address), _) => (Wait::Network, Some(address)),
-        (None, true) => (Wait::Idle, None),
-        (None, false) if found.is_empty() => (Wait::Other, None),
-        (None, false) => (Wait::Network, None),
     }
 }
 
@@ -228,19 +219,19 @@ mod tests {
 
     #[test]
     fn what_a_socket_is_tells_what_its_thread_waits_for() {
-        let check = |inodes: &[u64], wait: Wait, is_asking: bool| {
-            let known = SocketEnds::default();
+        let check = |inodes: &[u64], wait: ThreadWait, is_asking: bool| {
+            let known = SocketEnds::<Option<Endpoint>>::default();
             let socket = |inode: &u64| SocketSeen { number: *inode, inode: *inode };
             let found: Vec<_> = inodes.iter().map(|inode| known.of(&None, socket(inode), &ends())).collect();
             let (found, asked) = at_sockets(&found);
             assert_eq!((found, asked.is_some()), (wait, is_asking), "{inodes:?}");
         };
-        check(&[10], Wait::Idle, false);
-        check(&[40], Wait::Idle, false);
-        check(&[20], Wait::Network, true);
-        check(&[10, 20], Wait::Network, true);
-        check(&[30], Wait::Network, false);
-        check(&[], Wait::Other, false);
+        check(&[10], ThreadWait::Idle, false);
+        check(&[40], ThreadWait::Idle, false);
+        check(&[20], ThreadWait::Network, true);
+        check(&[10, 20], ThreadWait::Network, true);
+        check(&[30], ThreadWait::Network, false);
+        check(&[], ThreadWait::Other, false);
     }
 
     #[test]
@@ -256,8 +247,8 @@ mod tests {
         check(look(at(&[10]), false), true);
         check(look(at(&[30]), false), false);
         check(look(at(&[40]), false), true);
-        check(look(Sight::Known(Wait::Timer), false), true);
-        check(look(Sight::Known(Wait::Timer), true), false);
+        check(look(Sight::Known(ThreadWait::Timer), false), true);
+        check(look(Sight::Known(ThreadWait::Timer), true), false);
     }
 
     #[test]
@@ -267,9 +258,9 @@ mod tests {
             |id: u32, seen: Sight| Sighting { thread: (1, id), is_single: false, is_event_loop: false, seen };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
             let counts = census.count(&look(sightings, scale), &ends(), connections);
-            [counts.threads, counts.waits[Wait::Idle as usize], counts.waits[Wait::Lock as usize]]
+            [counts.threads, counts.waits[ThreadWait::Idle as usize], counts.waits[ThreadWait::Lock as usize]]
         };
-        let locked = |id: u32| sighting(id, Sight::Known(Wait::Lock));
+        let locked = |id: u32| sighting(id, Sight::Known(ThreadWait::Lock));
         assert_eq!(count(vec![locked(2)], Some(4.0), 1.0), [0.0; 3], "it has fewer threads than connections");
         assert_eq!(count(vec![sighting(3, at(&[10]))], None, 1.0), [1.0, 1.0, 0.0]);
         assert_eq!(count(vec![locked(3)], None, 1.0), [1.0, 0.0, 1.0]);
@@ -288,10 +279,10 @@ mod tests {
                 thread: (1, id),
                 is_single: false,
                 is_event_loop: false,
-                seen: Sight::Known(Wait::Timer),
+                seen: Sight::Known(ThreadWait::Timer),
             };
             let look = look((1..=4).map(sleeping).collect(), 1.0);
-            census.count(&look, &ends(), Some(3.0)).waits[Wait::Timer as usize]
+            census.count(&look, &ends(), Some(3.0)).waits[ThreadWait::Timer as usize]
         };
         assert_eq!(slept(&[1]), 3.0);
         assert_eq!(slept(&[1, 2, 3, 4]), 0.0, "they do their own work");
@@ -301,34 +292,42 @@ mod tests {
     fn a_thread_for_each_connection_is_known_though_all_wait_for_one_lock() {
         let count = |sightings: Vec<Sight>| {
             let sighting = |(id, seen): (usize, Sight)| {
-                let is_event_loop = matches!(seen, Sight::Known(Wait::Idle));
+                let is_event_loop = matches!(seen, Sight::Known(ThreadWait::Idle));
                 Sighting { thread: (1, id as u32), is_single: false, is_event_loop, seen }
             };
             let sightings = sightings.into_iter().enumerate().map(sighting).collect();
             let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
-            counts.waits[Wait::Lock as usize]
+            counts.waits[ThreadWait::Lock as usize]
         };
-        let locked = || Sight::Known(Wait::Lock);
+        let locked = || Sight::Known(ThreadWait::Lock);
         assert_eq!(count(vec![locked(), locked(), locked(), locked()]), 3.0);
-        assert_eq!(count(vec![locked(), locked(), locked(), Sight::Known(Wait::Idle)]), 0.0, "an event loop");
+        assert_eq!(
+            count(vec![locked(), locked(), locked(), Sight::Known(ThreadWait::Idle)]),
+            0.0,
+            "an event loop"
+        );
     }
 
     #[test]
     fn an_event_loop_that_is_running_is_one_all_the_same() {
         let mut census = Census::default();
-        let mut locked_count = |seen: Wait, is_event_loop: bool| {
+        let mut locked_count = |seen: ThreadWait, is_event_loop: bool| {
             let sighting = |id, seen, is_event_loop| Sighting {
                 thread: (1, id),
                 is_single: false,
                 is_event_loop,
                 seen: Sight::Known(seen),
             };
-            let sightings = vec![sighting(2, Wait::Lock, false), sighting(3, seen, is_event_loop)];
+            let sightings = vec![sighting(2, ThreadWait::Lock, false), sighting(3, seen, is_event_loop)];
             let look = look(sightings, 1.0);
-            census.count(&look, &ends(), Some(2.0)).waits[Wait::Lock as usize]
+            census.count(&look, &ends(), Some(2.0)).waits[ThreadWait::Lock as usize]
         };
-        assert_eq!(locked_count(Wait::Running, false), 1.0, "nothing tells it from a thread with a request");
-        assert_eq!(locked_count(Wait::Idle, true), 0.0);
-        assert_eq!(locked_count(Wait::Running, false), 0.0, "the other one is at rest");
+        assert_eq!(
+            locked_count(ThreadWait::Running, false),
+            1.0,
+            "nothing tells it from a thread with a request"
+        );
+        assert_eq!(locked_count(ThreadWait::Idle, true), 0.0);
+        assert_eq!(locked_count(ThreadWait::Running, false), 0.0, "the other one is at rest");
     }
 }

@@ -1,14 +1,9 @@
 //! Looks at the threads of a tier: what each of them does at one instant, by the kernel's files.
 
-use super::ends::SocketSeen;
-use super::wait::{Doing, Wait, doing, is_in_event_loop};
-use crate::discover::{DescriptorTarget, target_of};
+use crate::discover::list_tasks;
 use crate::roots::Roots;
-use crate::source::{KeptFile, Shape, pid_stat, pid_syscall};
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::Pid;
+use crate::threads::{Sight, SocketSeen, ThreadFiles, at_descriptors, doing, is_in_event_loop};
 use std::collections::{HashMap, HashSet};
-use std::io::IoSliceMut;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::plan::Endpoint;
 
@@ -19,12 +14,6 @@ const MAX_THREADS: usize = 16;
 /// The files of so many threads of a tier stay open.
 const MAX_KEPT_THREADS: usize = 64;
 
-/// Descriptors of one call that are looked at.
-const MAX_LISTED: usize = 4;
-
-/// `struct pollfd`. Unit: bytes.
-const POLLFD_BYTES: usize = 8;
-
 /// A thread at one instant.
 #[derive(Debug)]
 pub(super) struct Sighting {
@@ -34,13 +23,6 @@ pub(super) struct Sighting {
     /// Whether it waits for events of many connections.
     pub(super) is_event_loop: bool,
     pub(super) seen: Sight,
-}
-
-#[derive(Debug)]
-pub(super) enum Sight {
-    Known(Wait),
-    /// It waits for one of these sockets.
-    Sockets(Vec<SocketSeen>),
 }
 
 impl Sighting {
@@ -83,13 +65,6 @@ pub(super) struct TierThreads {
     singles: HashSet<u32>,
 }
 
-/// Where the kernel says what a thread does. To open them takes longer than to read them.
-#[derive(Debug)]
-struct ThreadFiles {
-    syscall: KeptFile,
-    stat: KeptFile,
-}
-
 impl TierThreads {
     /// All threads of these processes.
     pub(super) fn threads(&mut self, roots: &Roots, processes: &[WatchedProcess]) -> Vec<(u32, u32, bool)> {
@@ -99,9 +74,10 @@ impl TierThreads {
                 threads.push((process.pid, process.pid, true));
                 continue;
             }
-            let listed = listed_threads(roots, process.pid);
-            self.singles.extend((listed.len() == 1).then_some(process.pid));
-            threads.extend(listed);
+            let listed = list_tasks(roots, process.pid);
+            let is_single = listed.len() == 1;
+            self.singles.extend(is_single.then_some(process.pid));
+            threads.extend(listed.into_iter().map(|id| (process.pid, id, is_single)));
         }
         threads
     }
@@ -148,62 +124,15 @@ impl TierThreads {
         buffer: &mut Vec<u8>,
     ) -> Option<Sighting> {
         let files = self.files.entry((pid, id)).or_insert_with(|| ThreadFiles::new(roots, pid, id));
-        let place = pid_syscall::parse(files.syscall.read(buffer).ok()?).ok()?;
-        let stat = pid_stat::parse(files.stat.read(buffer).ok()?).ok()?;
+        let place = files.whereabouts(buffer)?;
+        let stat = files.stat(buffer)?;
         if is_single && stat.threads_count != 1 {
             self.singles.remove(&pid);
         }
         let state = Some(stat).filter(|stat| !stat.is_dead())?.state;
-        let socket = |number: u64| {
-            let inode = target_of(roots, pid, number)?.socket()?;
-            Some(SocketSeen { number, inode })
-        };
-        let seen = match doing(state, place) {
-            Doing::Known(wait) => Sight::Known(wait),
-            Doing::Descriptor(number) => match target_of(roots, pid, number) {
-                Some(DescriptorTarget::Pipe) => Sight::Known(Wait::Process),
-                Some(DescriptorTarget::Socket(inode)) => Sight::Sockets(vec![SocketSeen { number, inode }]),
-                None => Sight::Sockets(vec![]),
-            },
-            Doing::Listed { address, count } => {
-                Sight::Sockets(listed(pid, address, count).into_iter().filter_map(socket).collect())
-            }
-        };
+        let seen = at_descriptors(roots, pid, doing(state, place));
         Some(Sighting { thread: (pid, id), is_single, is_event_loop: is_in_event_loop(place), seen })
     }
-}
-
-impl ThreadFiles {
-    fn new(roots: &Roots, pid: u32, id: u32) -> ThreadFiles {
-        let file =
-            |name: &str| KeptFile::new(roots.in_proc(&format!("{pid}/task/{id}/{name}")), Shape::Whole);
-        ThreadFiles { syscall: file("syscall"), stat: file("stat") }
-    }
-}
-
-/// The threads of a process, each with the process and whether it is the only one.
-fn listed_threads(roots: &Roots, pid: u32) -> Vec<(u32, u32, bool)> {
-    let Ok(entries) = std::fs::read_dir(roots.in_proc(&format!("{pid}/task"))) else { return vec![] };
-    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
-    let ids: Vec<u32> = entries.flatten().filter_map(number).collect();
-    let is_single = ids.len() == 1;
-    ids.into_iter().map(|id| (pid, id, is_single)).collect()
-}
-
-/// The descriptors that a thread has listed in its memory, as far as they can be read.
-fn listed(pid: u32, address: u64, count: u64) -> Vec<u64> {
-    let count = usize::try_from(count).unwrap_or(0).min(MAX_LISTED);
-    let (Ok(pid), Ok(base)) = (i32::try_from(pid), usize::try_from(address)) else { return vec![] };
-    let mut bytes = [0; MAX_LISTED * POLLFD_BYTES];
-    let wanted = &mut bytes[..count * POLLFD_BYTES];
-    let remote = [RemoteIoVec { base, len: wanted.len() }];
-    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(wanted)], &remote);
-    let whole = read.unwrap_or(0) / POLLFD_BYTES;
-    let descriptor = |entry: &[u8]| {
-        let number = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
-        u64::try_from(number).ok()
-    };
-    bytes.chunks_exact(POLLFD_BYTES).take(whole.min(count)).filter_map(descriptor).collect()
 }
 
 #[cfg(test)]
@@ -225,15 +154,5 @@ mod tests {
             tier.close_files(&of(count));
             assert_eq!(tier.files.len(), kept, "{count} threads");
         }
-    }
-
-    #[test]
-    fn the_descriptors_of_a_poll_are_read_from_memory() {
-        let entries = [7u64, 9 | 5 << 32, u64::from(u32::MAX)];
-        let address = entries.as_ptr() as u64;
-        if cfg!(target_endian = "little") {
-            assert_eq!(listed(std::process::id(), address, 3), [7, 9], "a negative one is passed over");
-        }
-        assert_eq!(listed(std::process::id(), 0, 3), [0; 0]);
     }
 }

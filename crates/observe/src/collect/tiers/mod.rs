@@ -8,13 +8,12 @@
 //! list counts if it is known what the sockets are that threads wait at.
 
 mod census;
-mod ends;
 mod look;
-mod wait;
 
 use super::{Collector, Pass, Table};
 use crate::clock;
 use crate::discover::{ServedAddress, TierSearch};
+use crate::threads::KINDS;
 use crate::watch::Watchlist;
 use census::{Census, TierCounts};
 use look::Look;
@@ -108,8 +107,8 @@ const OF_ADDRESS: [Quantity; 4] = [
     column::CONNECTIONS_UNREAD,
 ];
 
-/// The threads, then [`wait::KINDS`].
-const OF_THREADS: [Quantity; 1 + wait::KINDS.len()] = [
+/// The threads, then [`KINDS`].
+const OF_THREADS: [Quantity; 1 + KINDS.len()] = [
     column::WAITS_THREADS,
     column::WAITS_RUNNING,
     column::WAITS_LOCK,

@@ -109,9 +109,9 @@ fn draw_resolution(input: &TryInput<'_>, screen: &mut Screen) {
 }
 
 fn draw_run(input: &TryInput<'_>, screen: &mut Screen) {
-    let url = escape::terminal(input.url(), 2_000);
-    let url = if url.is_empty() { url } else { format!("{url} · ") };
+    let what = escape::terminal(input.command().unwrap_or(input.url()), 2_000);
+    let what = if what.is_empty() { what } else { format!("{what} · ") };
     let started = input.folder.manifest.started_unix_ns;
     let seed = input.plan.map_or_else(String::new, |plan| format!(" · seed {}", plan.seed));
-    screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &format!("{url}{started}{seed}"))]);
+    screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &format!("{what}{started}{seed}"))]);
 }

@@ -1,4 +1,4 @@
-//! A whole load from this host, with its probe: both report through the agent's channel.
+//! A whole load from this host, with its probes: all report through the agent's channel.
 
 use super::super::{AgentLink, Notice, Proceed, spin};
 use super::{LocalAgent, Message, TICK};
@@ -14,7 +14,7 @@ use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::units::MonoNs;
 
 impl LocalAgent {
-    /// Sends a load and its probe, each in separate threads.
+    /// Sends a load and its probes, each in separate threads.
     pub(super) fn send_load(
         &self,
         trial: u32,
@@ -27,13 +27,13 @@ impl LocalAgent {
         let control = Control::new();
         let sender = self.sender.clone();
         let messages = &self.messages;
-        let job = ProbeJob::beside(plan, trial)?;
-        let probe = job.as_ref().map(Probe::open).transpose()?;
+        let jobs = ProbeJob::beside(plan, trial)?;
+        let probes = jobs.iter().map(Probe::open).collect::<Result<Vec<Probe>, LoadError>>()?;
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let (control, is_over) = (&control, &is_over);
-            let mut awaited = Awaited { is_probing: probe.is_some(), outcome: None, failure: None };
-            if let Some(probe) = probe {
+            let mut awaited = Awaited { probing_count: probes.len(), outcome: None, failure: None };
+            for probe in probes {
                 let sink = Beside { sender: sender.clone(), is_over };
                 scope.spawn(move || run_probe(probe, sink));
             }
@@ -58,21 +58,21 @@ impl LocalAgent {
 
 /// What a load is waited for.
 struct Awaited {
-    is_probing: bool,
+    probing_count: usize,
     outcome: Option<Result<LoadOutcome, LoadError>>,
     failure: Option<RunError>,
 }
 
 impl Awaited {
     fn is_waiting(&self) -> bool {
-        self.is_probing || self.outcome.is_none()
+        self.probing_count > 0 || self.outcome.is_none()
     }
 
     fn take(&mut self, message: Message, link: &mut dyn AgentLink) {
         match message {
             Message::Loaded(outcome) => self.outcome = Some(*outcome),
             Message::Probed(ended) => {
-                self.is_probing = false;
+                self.probing_count = self.probing_count.saturating_sub(1);
                 self.fail(ended.err().map(RunError::from));
             }
             Message::Notice(notice) if self.failure.is_none() => self.fail(link.notice(notice).err()),
@@ -104,7 +104,7 @@ fn run_probe(probe: Probe<'_>, mut sink: Beside<'_>) {
     let _ = sink.sender.send(Message::Probed(ended));
 }
 
-/// Passes on the results of a load's probe until the load is over.
+/// Passes on the results of one of a load's probes until the load is over.
 struct Beside<'a> {
     sender: Sender<Message>,
     is_over: &'a AtomicBool,

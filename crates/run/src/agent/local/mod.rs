@@ -14,6 +14,7 @@ use super::{
 use crate::clock;
 use crate::descriptors::raise_descriptor_limit;
 use crate::error::RunError;
+use crate::links::predict_here;
 use crate::profiling::take_profile;
 use crate::service::RunningCommand;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use std::time::Duration;
 use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::target::Fence;
 use sysdyno_load::{Aside, LoadError, LoadOutcome, PartOrder};
-use sysdyno_observe::{Roots, SamplerPlan, Sampling};
+use sysdyno_observe::{BusyThreads, Roots, SamplerPlan, Sampling};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::plan::LoadPlan;
 use sysdyno_record::units::SpanNs;
@@ -46,6 +47,8 @@ pub struct LocalAgent {
     shares: Option<Box<dyn LabShares>>,
     /// What it may load.
     guard: LoadGuard,
+    /// The processes that were busy at the last survey.
+    busy: BusyThreads,
 }
 
 /// What an agent may load, and what it must know for that.
@@ -78,6 +81,7 @@ impl Default for LocalAgent {
             orders: None,
             shares: None,
             guard: LoadGuard::default(),
+            busy: BusyThreads::default(),
         }
     }
 }
@@ -129,10 +133,11 @@ impl LocalAgent {
     fn begin_sampling(&mut self, order: SamplingOrder, link: &mut dyn AgentLink) -> Result<(), RunError> {
         // Not before, so that the facts tell the limits that this process was given.
         raise_descriptor_limit();
-        let SamplingOrder { hz, watch, endpoint, threads, behind } = order;
+        let SamplingOrder { hz, watch, endpoint, threads, behind, finds_others } = order;
         let _aside = Aside::step(threads);
         self.watched.clone_from(&watch);
-        let plan = SamplerPlan { roots: Roots::host(), hz, watch, target_port: endpoint, behind };
+        let plan =
+            SamplerPlan { roots: Roots::host(), hz, watch, target_port: endpoint, behind, finds_others };
         let sender = self.sender.clone();
         let sampling = Sampling::start(plan, move |line| {
             // Readings after the agent's end are nobody's.
@@ -163,15 +168,22 @@ impl Agent for LocalAgent {
                 let LoadGuard { fence, labs } = &self.guard;
                 Ok(AgentAnswer::Route(RouteReport::here(&call, &fence.lists, labs.as_deref())))
             }
+            AgentRequest::Links(call) => predict_here(&call).map(AgentAnswer::Links),
             AgentRequest::StartSampling(order) => {
                 self.begin_sampling(order, link).map(AgentAnswer::StartSampling)
             }
             AgentRequest::Read => self.read_now(link).map(AgentAnswer::Read),
             AgentRequest::StopSampling => self.end_sampling(link).map(AgentAnswer::StopSampling),
-            AgentRequest::Survey => Ok(AgentAnswer::Survey(HostSurvey::here())),
+            AgentRequest::Survey => Ok(AgentAnswer::Survey(HostSurvey::here(&mut self.busy))),
             AgentRequest::Listening => ListeningAddress::all_here().map(AgentAnswer::Listening),
             AgentRequest::Profile(order) => {
-                let goes_on = || self.pass_on(link).is_ok() && link.tick() == Proceed::Continue;
+                let mut begun = Some(Notice::Profiling);
+                // Asked for the first time when sampling has begun.
+                let goes_on = || {
+                    begun.take().is_none_or(|begun| link.notice(begun).is_ok())
+                        && self.pass_on(link).is_ok()
+                        && link.tick() == Proceed::Continue
+                };
                 take_profile(&order, goes_on).map(AgentAnswer::Profile)
             }
             AgentRequest::Part(call) => self.send_part(&call, link).map(AgentAnswer::Part),

@@ -6,7 +6,7 @@
 use super::Bench;
 use super::strangers::{self, Stranger};
 use crate::error::RunError;
-use crate::execute::change::{Tuning, prepare, shown};
+use crate::execute::change::{ChangesMade, Tuning, prepare, shown};
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::tryout::{Action, ChangeShown, ReadBack, TryPlan};
 use sysdyno_tune::PlannedChange;
@@ -34,7 +34,7 @@ pub(super) struct Arms<'a> {
 
 struct Held {
     variant: u32,
-    id: String,
+    made: ChangesMade,
 }
 
 /// What was read back before or after a trial.
@@ -100,7 +100,7 @@ impl<'a> Arms<'a> {
         changes: &[SettingChange],
     ) -> Result<(), RunError> {
         // What is so already was set by somebody else meanwhile; reading back says so.
-        self.held = self.tuning.apply(bench, changes)?.map(|id| Held { variant, id });
+        self.held = self.tuning.apply(bench, changes)?.map(|made| Held { variant, made });
         Ok(())
     }
 
@@ -122,14 +122,14 @@ impl<'a> Arms<'a> {
             }
             read_back.push(ReadBack { key: now.key.clone(), value: now.old.clone() });
         }
-        let own = self.held.as_ref().map(|held| held.id.as_str());
+        let own = self.held.as_ref().map(|held| held.made.id.as_str());
         Ok(InForce { read_back, wrong: strangers::told(&strangers, own, &self.tuning, bench) })
     }
 
     /// Undoes what is on.
     pub(super) fn leave(&mut self, bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
         let Some(held) = self.held.take() else { return Ok(()) };
-        let left = self.tuning.undo(bench, held.id)?;
+        let left = self.tuning.undo(bench, held.made)?;
         self.not_restored.extend(left);
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<'a> Arms<'a> {
     pub(super) fn keep(&mut self, bench: &mut Bench<'_, '_>, variant: u32) -> Result<(), RunError> {
         self.enter(bench, variant)?;
         let Some(held) = self.held.take() else { return Ok(()) };
-        self.tuning.commit(bench, held.id)
+        self.tuning.commit(bench, &held.made)
     }
 
     /// What the changes are, for the conclusion.

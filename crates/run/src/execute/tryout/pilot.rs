@@ -1,6 +1,6 @@
 //! The pilot: finds how much load the variants can take, how long they take to settle, and how long a trial will be.
 
-use super::{COMMAND_LIMIT, COMMAND_REST, Lab};
+use super::{COMMAND_REST, Lab};
 use crate::clock;
 use crate::error::RunError;
 use crate::execute::steps::trial_plan;
@@ -58,19 +58,22 @@ impl Lab<'_, '_, '_> {
         Ok(Some(Settled { warmup, ..self.settled(rate_hz, &pilots, trial) }))
     }
 
-    /// Runs each command once, so that failures are reported before anything is compared.
+    /// Runs each command once, or the one command under each variant, so that failures are reported before anything is compared.
     fn settle_commands(&mut self) -> Result<Option<Settled>, RunError> {
         let mut longest = SpanNs(0);
-        for variant in &self.plan.variants {
-            let Action::Command(command) = &variant.action else { continue };
-            let outcome = self.bench.ask(|agent, link| agent.command(&command.words, COMMAND_LIMIT, link))?;
+        for variant in pilot_commands(self.plan) {
+            let begin = clock::monotonic();
+            self.arms.enter(&mut self.bench, variant)?;
+            let outcome = self.timed(variant)?;
             if self.bench.journal.is_interrupted() {
                 return Ok(None);
             }
             if let Some(cause) = outcome.failure {
-                return Err(RunError::Command { command: command.text.clone(), cause });
+                let command =
+                    self.command_of(variant).map_or_else(String::new, |command| command.text.clone());
+                return Err(RunError::Command { command, cause });
             }
-            longest = longest.max(SpanNs(outcome.end.since(outcome.begin)));
+            longest = longest.max(SpanNs(clock::monotonic().since(begin)));
         }
         Ok(Some(self.settled(None, &[], SpanNs(longest.0 + COMMAND_REST.0))))
     }
@@ -95,6 +98,14 @@ fn pilot_variants(plan: &TryPlan) -> Vec<u32> {
     };
     let others = (1..plan.variants.len()).max_by_key(|index| (weight(*index), usize::MAX - index));
     [0].into_iter().chain(others.map(|index| index as u32)).collect()
+}
+
+/// Variants whose commands are run before anything is compared: all that have one, or A and the one with most changes.
+fn pilot_commands(plan: &TryPlan) -> Vec<u32> {
+    match plan.command {
+        Some(_) => pilot_variants(plan),
+        None => (0..plan.variants.len() as u32).collect(),
+    }
 }
 
 fn pilot_request(plan: &TryPlan, load: &LoadPlan) -> TrialRequest {

@@ -4,9 +4,12 @@ use super::arms::InForce;
 use super::{COMMAND_LIMIT, COMMAND_REST, Lab, clock_step_ns};
 use crate::clock;
 use crate::error::RunError;
+use crate::execute::change::{clean, prepare};
 use crate::execute::steps::trial_plan;
 use sysdyno_analyze::search::{Search, TrialRequest};
-use sysdyno_analyze::tryout::{NextTrial, ObservedTrial, observe_capacity, observe_command, observe_load};
+use sysdyno_analyze::tryout::{
+    CommandOutcome, NextTrial, ObservedTrial, observe_capacity, observe_command, observe_load,
+};
 use sysdyno_record::command::CommandSpec;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::TrialPurpose;
@@ -22,6 +25,7 @@ struct Ran {
 
 impl Lab<'_, '_, '_> {
     pub(super) fn trial(&mut self, next: &NextTrial, settled: &Settled) -> Result<TryTrial, RunError> {
+        self.bench.journal.show_next(next);
         let InForce { read_back, wrong } = self.arms.enter(&mut self.bench, next.variant)?;
         let begin = clock::monotonic();
         let plan = self.plan;
@@ -38,7 +42,7 @@ impl Lab<'_, '_, '_> {
         if self.has_load() {
             self.bench.cool_down()?;
         }
-        let ObservedTrial { values, environment, failure } = ran.observation;
+        let ObservedTrial { values, lower_bounds, environment, failure } = ran.observation;
         Ok(TryTrial {
             trial: next.trial,
             stage: next.stage.stage,
@@ -49,6 +53,7 @@ impl Lab<'_, '_, '_> {
             end_mono_ns,
             load_trials: ran.load_trials,
             values,
+            lower_bounds,
             environment,
             read_back,
             failure,
@@ -125,15 +130,35 @@ impl Lab<'_, '_, '_> {
 
     fn run_command(&mut self, next: &NextTrial) -> Result<Ran, RunError> {
         let plan = self.plan;
-        let Action::Command(CommandSpec { words, .. }) = &plan.variants[next.variant as usize].action else {
-            return Err(RunError::Answer { request: "run a command" });
-        };
         let clocks = clock::pair();
-        let outcome = self.bench.ask(|agent, link| agent.command(words, COMMAND_LIMIT, link))?;
+        let outcome = self.timed(next.variant)?;
         self.bench.ask(|agent, link| agent.rest(COMMAND_REST, link))?;
         let series = self.bench.journal.series();
         let observation = observe_command(&outcome, series, &plan.limits, clock_step_ns(&clocks));
         Ok(Ran { observation, load_trials: Vec::new() })
+    }
+
+    /// The command that is timed in trials of a variant.
+    pub(super) fn command_of(&self, variant: u32) -> Option<&CommandSpec> {
+        match &self.plan.variants[variant as usize].action {
+            Action::Command(command) => Some(command),
+            _ => self.plan.command.as_ref().map(|command| &command.run),
+        }
+    }
+
+    /// Runs the command of a variant, with what comes before and after it.
+    pub(super) fn timed(&mut self, variant: u32) -> Result<CommandOutcome, RunError> {
+        let words = self.command_of(variant).map(|command| command.words.clone());
+        let words = words.ok_or(RunError::Answer { request: "run a command" })?;
+        let around = self.plan.command.as_ref();
+        if let Some(command) = around.and_then(|command| command.prepare.as_ref()) {
+            prepare(&mut self.bench, command)?;
+        }
+        let outcome = self.bench.ask(|agent, link| agent.command(&words, COMMAND_LIMIT, link));
+        if let Some(command) = around.and_then(|command| command.clean.as_ref()) {
+            clean(&mut self.bench, command)?;
+        }
+        outcome
     }
 }
 

@@ -1,0 +1,86 @@
+//! One thread at one instant, by the kernel's files: its state, its call, and the descriptors that it waits for.
+
+use super::wait::Doing;
+use crate::discover::{DescriptorTarget, polled, target_of};
+use crate::roots::Roots;
+use crate::source::pid_stat::{self, PidStat};
+use crate::source::pid_syscall::{self, Whereabouts};
+use crate::source::schedstat::{self, Schedstat};
+use crate::source::{KeptFile, Shape};
+use sysdyno_record::live::ThreadWait;
+
+/// Where the kernel says what a thread does. To open them takes longer than to read them.
+#[derive(Debug)]
+pub(crate) struct ThreadFiles {
+    syscall: KeptFile,
+    stat: KeptFile,
+    schedstat: KeptFile,
+    wchan: KeptFile,
+}
+
+/// A descriptor that leads to a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SocketSeen {
+    pub(crate) number: u64,
+    pub(crate) inode: u64,
+}
+
+/// What a thread does, with the sockets that it waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Known(ThreadWait),
+    /// It waits for one of these sockets.
+    Sockets(Vec<SocketSeen>),
+}
+
+impl ThreadFiles {
+    pub(crate) fn new(roots: &Roots, pid: u32, id: u32) -> ThreadFiles {
+        let file =
+            |name: &str| KeptFile::new(roots.in_proc(&format!("{pid}/task/{id}/{name}")), Shape::Whole);
+        ThreadFiles {
+            syscall: file("syscall"),
+            stat: file("stat"),
+            schedstat: file("schedstat"),
+            wchan: file("wchan"),
+        }
+    }
+
+    /// The call that the thread is in; `None`: it is gone, or may not be traced.
+    pub(crate) fn whereabouts(&mut self, buffer: &mut Vec<u8>) -> Option<Whereabouts> {
+        pid_syscall::parse(self.syscall.read(buffer).ok()?).ok()
+    }
+
+    /// Its state; `None`: it is gone.
+    pub(crate) fn stat<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Option<PidStat<'a>> {
+        pid_stat::parse(self.stat.read(buffer).ok()?).ok()
+    }
+
+    /// What it got of the CPUs; `None`: it is gone, or this kernel does not say.
+    pub(crate) fn schedule(&mut self, buffer: &mut Vec<u8>) -> Option<Schedstat> {
+        schedstat::parse(self.schedstat.read(buffer).ok()?).ok()
+    }
+
+    /// The function of the kernel in which it sleeps: `0` where that is hidden, or it does not sleep. `None`: it is gone.
+    pub(crate) fn function<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        self.wchan.read(buffer).ok()
+    }
+}
+
+/// Follows the descriptors that a thread waits for to pipes and sockets.
+pub(crate) fn at_descriptors(roots: &Roots, pid: u32, doing: Doing) -> Sight {
+    let socket = |number: u64| {
+        let inode = target_of(roots, pid, number)?.socket()?;
+        Some(SocketSeen { number, inode })
+    };
+    match doing {
+        Doing::Known(wait) => Sight::Known(wait),
+        Doing::Descriptor(number) => match target_of(roots, pid, number) {
+            Some(DescriptorTarget::Pipe) => Sight::Known(ThreadWait::Process),
+            Some(DescriptorTarget::Socket(inode)) => Sight::Sockets(vec![SocketSeen { number, inode }]),
+            None => Sight::Sockets(vec![]),
+        },
+        Doing::Listed { address, count } => {
+            Sight::Sockets(polled(pid, address, count).into_iter().filter_map(socket).collect())
+        }
+    }
+}
