@@ -224,6 +224,10 @@ fn headline(summary: &HostSummary) -> String {
     let time = format::duration(summary.seconds * 1e9);
     let busy = summary.levels.iter().find(|level| level.resource == WatchedResource::Cpus);
     match busy {
+        // Of so few, the busiest ten are all.
+        Some(cpus) if summary.samples_count <= SPAN_ROWS as u64 => {
+            format!("{host} was watched for {time}: CPUs {} busy", percent(cpus.mean))
+        }
         Some(cpus) => format!(
             "{host} was watched for {time}: CPUs {} busy, {} in the busiest ten samples",
             percent(cpus.mean),
@@ -320,6 +324,7 @@ mod tests {
     fn what_was_not_read_has_no_level_and_a_single_sample_no_conclusion() {
         let calm = SeriesBuilder::new(1.0).column("cpu.idle_us", "cpu:0", &[0.0, 1e6, 2e6]).build();
         let analysis = analyzed(&calm, &[]);
+        assert!(analysis.headline.ends_with(" busy"), "{}", analysis.headline);
         assert_eq!(analysis.limit, "Nothing was at its limit");
         let summary = analysis.watched.expect("is summed up");
         assert!(summary.levels.iter().all(|level| level.resource != WatchedResource::Memory));

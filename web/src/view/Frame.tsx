@@ -129,6 +129,7 @@ export function RunFrame({ manifest, subject, answer, parts }: RunFrameProps) {
       page contains its record, needs no network, and sends no data.
     </>
   );
-  const masthead = <Masthead manifest={manifest} subject={subject} />;
+  const { started_unix_ns, ended_unix_ns } = manifest;
+  const masthead = <Masthead subject={subject} started_unix_ns={started_unix_ns} ended_unix_ns={ended_unix_ns} />;
   return <Frame masthead={masthead} answer={answer} parts={parts} colophon={colophon} />;
 }

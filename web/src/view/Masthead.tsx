@@ -1,11 +1,17 @@
 // What was measured, when, and how far the record goes.
 
 import { span } from "../number.ts";
-import type { Manifest } from "../record/types.ts";
 
-export function Masthead({ manifest, subject }: { manifest: Manifest; subject: string }) {
-  const started = new Date(Number(manifest.started_unix_ns) / 1e6);
-  const took = manifest.ended_unix_ns === null ? null : (Number(manifest.ended_unix_ns) - Number(manifest.started_unix_ns)) / 1e9;
+interface MastheadProps {
+  subject: string;
+  started_unix_ns: string;
+  /** Left out, or null: the record does not say. */
+  ended_unix_ns?: string | null;
+}
+
+export function Masthead({ subject, started_unix_ns, ended_unix_ns = null }: MastheadProps) {
+  const started = new Date(Number(started_unix_ns) / 1e6);
+  const took = ended_unix_ns === null ? null : (Number(ended_unix_ns) - Number(started_unix_ns)) / 1e9;
   const iso = Number.isFinite(started.getTime()) ? started.toISOString() : "";
   return (
     <header class="masthead">

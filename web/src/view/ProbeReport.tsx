@@ -5,6 +5,7 @@ import { runOfProbes } from "../record/probed.ts";
 import type { ProbePayload } from "../record/probes.ts";
 import { prose } from "../record/text.ts";
 import { Frame, type Part } from "./Frame.tsx";
+import { Masthead } from "./Masthead.tsx";
 import { LossWindows, ProbedTargets } from "./Probes.tsx";
 import { Timeline } from "./Timeline.tsx";
 
@@ -33,21 +34,5 @@ export function ProbeReport({ payload }: { payload: ProbePayload }) {
       <ProbedTargets probes={probes} />
     </section>
   );
-  return <Frame masthead={<Head payload={payload} />} answer={answer} parts={parts} colophon={colophon} />;
-}
-
-function Head({ payload }: { payload: ProbePayload }) {
-  const started = new Date(Number(payload.started_unix_ns) / 1e6);
-  const iso = Number.isFinite(started.getTime()) ? started.toISOString() : "";
-  return (
-    <header class="masthead">
-      <p class="wordmark">sysdyno</p>
-      <p class="subject" title={payload.subject}>
-        {payload.subject}
-      </p>
-      <p class="when">
-        <time dateTime={iso}>{iso.replace("T", " ").replace(/\.\d+Z/, " UTC")}</time>
-      </p>
-    </header>
-  );
+  return <Frame masthead={<Masthead subject={payload.subject} started_unix_ns={payload.started_unix_ns} />} answer={answer} parts={parts} colophon={colophon} />;
 }

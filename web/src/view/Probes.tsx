@@ -58,7 +58,7 @@ export function LossWindows({ run, probes }: { run: Run; probes: ProbeConclusion
   const more = probes.windows_count - probes.windows.length;
   return (
     <>
-      <Table label="Loss windows" stacks heads={["from (UTC)", { number: "length" }, "lost", "not seen by", "can't tell", "seconds"]}>
+      <Table label="When probes were lost, and by which targets" stacks heads={["from (UTC)", { number: "length" }, "lost", "not seen by", "can't tell", "seconds"]}>
         {probes.windows.map((window, place) => (
           <tr key={place}>
             <th scope="row">{clockOf(run, window)}</th>

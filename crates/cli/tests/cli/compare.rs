@@ -76,6 +76,10 @@ fn requests_that_timed_out_are_lower_bounds_and_so_is_the_difference() {
     }
     let document = compare(&program, &[&good, &bad, "--json"]).json();
     assert_eq!(gate(&document, "C03").map(|gate| gate["severity"].clone()), Some("bounded".into()));
+    let side = &metric(&document, "p50")["sides"][1];
+    assert_eq!(side["is_lower_bound"], true, "{side}");
+    // The deadline, in the precision of a histogram.
+    assert!(side["median"].as_f64().is_some_and(|ns| ns > 99e6), "{side}");
     let effect = &metric(&document, "p50")["effects"][0];
     assert_eq!((&effect["effect"], &effect["bound"]["side"]), (&Value::Null, &"at_least".into()));
     assert!(metric(&document, "goodput")["sides"][1]["median"].is_null(), "nothing else is known of it");

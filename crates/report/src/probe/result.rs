@@ -5,7 +5,7 @@ use super::{ProbeInput, TABLE_NAME_COLUMNS, table, windows};
 use crate::escape;
 use crate::json;
 use crate::number;
-use crate::terminal::{Style, Tone};
+use crate::terminal::{Style, Tone, wrap};
 use serde_json::{Value, json};
 use sysdyno_record::load::FailureClauses;
 use sysdyno_record::probe::{ProbeSummary, ProbedSummary, ProbedTarget};
@@ -36,11 +36,13 @@ pub fn result(input: &ProbeInput<'_>, style: &Style) -> String {
             (conclusion.headline.clone(), lines)
         }
     };
-    lines.extend(failures(&conclusion.targets));
+    lines.extend(failures(&conclusion.targets).iter().flat_map(|line| wrap(line, style.width())));
     lines.extend(windows::lines(conclusion, input.clock, style));
     let text = style.characters(&lines.join("\n"));
     let first = style.characters(&escape::terminal(&first, 1_000));
-    format!("\n{}\n{text}", style.dress(Tone::Strong, &first))
+    let first =
+        wrap(&first, style.width()).iter().map(|line| style.dress(Tone::Strong, line)).collect::<Vec<_>>();
+    format!("\n{}\n{text}", first.join("\n"))
 }
 
 fn of_one(summary: &ProbeSummary) -> Vec<String> {

@@ -199,6 +199,17 @@ Loss windows (UTC)
 }
 
 #[test]
+fn in_a_narrow_terminal_columns_are_left_out_and_sentences_are_wrapped() {
+    let both = conclusion(&[("b", summary()), ("a", clean())]);
+    for width_columns in [60, 80] {
+        let text = result(&input(&both), &Style { width_columns, ..Style::default() });
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(widest <= width_columns, "{widest} of {width_columns}:\n{text}");
+        assert!(!text.contains("p90") && text.contains("p99"), "{text}");
+    }
+}
+
+#[test]
 fn a_document_has_the_fields_of_one_target_only_if_there_is_one() {
     let one = document(&input(&conclusion(&[("a", summary())])));
     assert_eq!((&one["target"], &one["probe"]["lost_count"]), (&"10.0.0.1".into(), &4.into()));

@@ -4,6 +4,7 @@ import { count, duration, percent, significant } from "../../number.ts";
 import { prose } from "../../record/text.ts";
 import { countedEvent, type ProfilePayload } from "../../record/profile.ts";
 import { Frame, type Part } from "../Frame.tsx";
+import { Masthead } from "../Masthead.tsx";
 import { FlameGraph } from "./FlameGraph.tsx";
 import { Functions } from "./Functions.tsx";
 import { Quality } from "./Quality.tsx";
@@ -20,23 +21,7 @@ export function ProfileReport({ payload }: { payload: ProfilePayload }) {
       Made by sysdyno {tool.version} ({tool.target}). This page contains its profile, needs no network, and sends no data.
     </>
   );
-  return <Frame masthead={<Head payload={payload} />} answer={<Answer payload={payload} />} parts={parts} colophon={colophon} />;
-}
-
-function Head({ payload }: { payload: ProfilePayload }) {
-  const started = new Date(Number(payload.started_unix_ns) / 1e6);
-  const iso = Number.isFinite(started.getTime()) ? started.toISOString() : "";
-  return (
-    <header class="masthead">
-      <p class="wordmark">sysdyno</p>
-      <p class="subject" title={payload.subject}>
-        {payload.subject}
-      </p>
-      <p class="when">
-        <time dateTime={iso}>{iso.replace("T", " ").replace(/\.\d+Z/, " UTC")}</time>
-      </p>
-    </header>
-  );
+  return <Frame masthead={<Masthead subject={payload.subject} started_unix_ns={payload.started_unix_ns} />} answer={<Answer payload={payload} />} parts={parts} colophon={colophon} />;
 }
 
 function Answer({ payload }: { payload: ProfilePayload }) {

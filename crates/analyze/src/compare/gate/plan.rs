@@ -6,7 +6,6 @@ use crate::format::{duration, list, percent, rate};
 use std::path::PathBuf;
 use sysdyno_record::origin::{OriginPlan, ProxyProtocol};
 use sysdyno_record::plan::{Arrival, KeepAlive, LoadPlan, PhaseEnd, PhaseKind, RequestSpec, SearchMethod};
-use sysdyno_record::probe::ProbedTarget;
 use sysdyno_record::wire::{MemcachedDialect, MemcachedPlan, Popularity, SizeModel, TlsVersion, WirePlan};
 use sysdyno_record::workload::OperationPlan;
 
@@ -64,15 +63,11 @@ const DETAILS: &[Field] = &[
     Field { name: "probe", of: probes },
 ];
 
-/// What is probed beside the load, and how often.
+/// What is probed beside the load.
 fn probes(run: &RunProfile) -> String {
-    let each = |probed: &ProbedTarget| {
-        let name = crate::format::name(&probed.name);
-        format!("{name} every {}", probed.plan.interval)
-    };
     match run.load.probed().as_slice() {
         [] => "none".to_owned(),
-        probed => probed.iter().map(each).collect::<Vec<_>>().join(", "),
+        probed => probed.iter().map(|one| crate::format::name(&one.name)).collect::<Vec<_>>().join(", "),
     }
 }
 
