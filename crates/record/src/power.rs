@@ -100,7 +100,7 @@ fn parse_line(line: &str) -> Result<PowerSample, &'static str> {
 
 fn parse_time(text: &str) -> Option<WallNs> {
     if let Ok(seconds) = text.parse::<f64>() {
-        return (0.0..1e10).contains(&seconds).then(|| WallNs((seconds * 1e9) as u64));
+        return (0.0..1e10).contains(&seconds).then_some(WallNs((seconds * 1e9) as u64));
     }
     let since = humantime::parse_rfc3339_weak(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok().map(WallNs)

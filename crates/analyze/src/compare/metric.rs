@@ -152,6 +152,7 @@ const fn divided(
         deviation: RUN_DEVIATION,
         applies: |run| run.is_search() || !run.is_open(),
         is_by_operation: false,
+        is_waiting: false,
         of,
     }
 }

@@ -70,13 +70,10 @@ pub fn run(rig: &mut Rig) {
 
 /// Starts an image in namespaces of its own, asks it for a page, and has it end.
 fn it_serves(root: &Path) {
-    let script = "set -e; ip link set lo up; hostname image; mount -t proc proc \"$1/proc\"; \
-                  mount -t tmpfs tmpfs \"$1/dev\"; \
-                  for one in null zero full random urandom; do : >\"$1/dev/$one\"; \
-                  mount --bind \"/dev/$one\" \"$1/dev/$one\"; done; \
-                  ln -s /proc/self/fd/2 \"$1/dev/stderr\"; exec chroot \"$1\" /usr/local/sbin/start-lab";
+    let script = "ip link set lo up && hostname image && exec unshare --mount --pid --fork --kill-child \
+                  --mount-proc --root \"$1\" /usr/local/sbin/start-lab";
     let mut boot = Command::new("unshare")
-        .args(["--net", "--uts", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh"])
+        .args(["--net", "--uts", "sh", "-c", script, "sh"])
         .arg(root)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())

@@ -25,7 +25,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use sysdyno_run::RunError;
-use tree::{Content, Tree};
+use tree::{NodeContent, RootTree};
 
 /// What an archive of images is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,8 @@ pub struct HostImage {
     pub services_count: usize,
     /// Packages that it has files of.
     pub packages_count: usize,
-    packages: Tree,
-    own: Tree,
+    packages: RootTree,
+    own: RootTree,
 }
 
 impl HostImage {
@@ -145,7 +145,7 @@ fn image(
     source: &ServiceSource<'_>,
     packages: &Packages,
 ) -> io::Result<HostImage> {
-    let (mut taken, mut base, mut own) = (TakenPrograms::default(), Tree::new(), Tree::new());
+    let (mut taken, mut base, mut own) = (TakenPrograms::default(), RootTree::new(), RootTree::new());
     let mut started: Vec<ImageService> = Vec::new();
     for service in services(plan).filter(|service| service.host == host) {
         let of_service =
@@ -177,21 +177,22 @@ fn image(
     })
 }
 
-fn copy_folder(from: &Path, to: &str, tree: &mut Tree) -> io::Result<()> {
+fn copy_folder(from: &Path, to: &str, tree: &mut RootTree) -> io::Result<()> {
     let files = super::files::regular_files(from, to);
     let files = files.map_err(|error| {
         let hint = "hint: `sysdyno lab up` fetches it";
         io::Error::new(error.kind(), format!("cannot read '{}': {error}\n{hint}", from.display()))
     })?;
     for file in files {
-        tree.file(&file.path, Content::Copy { from: file.from, length_bytes: file.length_bytes }, 0o644);
+        tree.file(&file.path, NodeContent::Copy { from: file.from, length_bytes: file.length_bytes }, 0o644);
     }
     Ok(())
 }
 
 /// Adds the files of packages, and those that scripts of packages have put beside them.
-fn add_packages(closure: &BTreeSet<String>, packages: &Packages, tree: &mut Tree) -> io::Result<()> {
-    for path in closure.iter().flat_map(|package| packages.files(package)) {
+fn add_packages(closure: &BTreeSet<String>, packages: &Packages, tree: &mut RootTree) -> io::Result<()> {
+    let paths = closure.iter().flat_map(|package| packages.files(package));
+    for path in paths.filter(|path| !is_private(path)) {
         tree.host(&path)?;
         if is_own_configuration(&path) && path.is_dir() {
             add_unowned(&path, packages, tree)?;
@@ -207,7 +208,7 @@ fn is_own_configuration(path: &Path) -> bool {
 
 /// Adds what no package has in a folder of configuration, if everybody may read it: links that switch modules on, and files
 /// that scripts have made.
-fn add_unowned(folder: &Path, packages: &Packages, tree: &mut Tree) -> io::Result<()> {
+fn add_unowned(folder: &Path, packages: &Packages, tree: &mut RootTree) -> io::Result<()> {
     if !is_for_all(folder) {
         return Ok(());
     }
@@ -221,7 +222,32 @@ fn add_unowned(folder: &Path, packages: &Packages, tree: &mut Tree) -> io::Resul
     Ok(())
 }
 
+/// Whether it is configuration that not everybody may read: it may hold passwords of this machine.
+fn is_private(path: &Path) -> bool {
+    path.starts_with("/etc") && !path.is_dir() && !is_for_all(path)
+}
+
 /// Whether everybody may read it; a link is what it leads to.
 fn is_for_all(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|known| known.permissions().mode() & 0o004 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configuration_that_not_everybody_may_read_stays_here() {
+        assert!(is_private(Path::new("/etc/shadow")));
+        for path in ["/etc/passwd", "/etc/apt", "/usr/bin/env"] {
+            assert!(!is_private(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_configuration_belongs_to_a_package_from_its_second_level_on() {
+        let is_own = |path| is_own_configuration(Path::new(path));
+        assert!(is_own("/etc/php/8.2") && is_own("/etc/php/8.2/fpm/conf.d"));
+        assert!(!is_own("/etc") && !is_own("/etc/ssl") && !is_own("/usr/lib/php/8.2"));
+    }
 }

@@ -7,7 +7,7 @@
 use super::HostImage;
 use super::start::SCRIPT;
 use super::tar;
-use super::tree::{Content, Node, NodeKind, Tree};
+use super::tree::{Node, NodeContent, NodeKind, RootTree};
 use crate::machine::PATH;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -22,7 +22,7 @@ const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 /// A blob, named by its digest.
 enum Blob<'a> {
     Document(Vec<u8>),
-    Layer(&'a Tree),
+    Layer(&'a RootTree),
 }
 
 /// What is known of a blob before it is written.
@@ -133,7 +133,7 @@ fn layout(blobs: &Blobs<'_>, index: &Value, out: &mut dyn Write) -> io::Result<(
     for (path, bytes) in documents {
         tar::entry(
             path,
-            &Node { kind: NodeKind::File(Content::Bytes(bytes)), mode: 0o644, owner: (0, 0) },
+            &Node { kind: NodeKind::File(NodeContent::Bytes(bytes)), mode: 0o644, owner: (0, 0) },
             out,
         )?;
     }
@@ -170,7 +170,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     fn image(host: &str, text: &str) -> HostImage {
-        let (mut packages, mut own) = (Tree::default(), Tree::default());
+        let (mut packages, mut own) = (RootTree::default(), RootTree::default());
         packages.text("usr/bin/x", "program", 0o755);
         own.text("etc/x", text, 0o644);
         HostImage { host: host.into(), packages, own, services_count: 1, packages_count: 1 }

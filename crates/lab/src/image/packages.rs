@@ -94,7 +94,9 @@ impl Packages {
             return;
         }
         let provided = field("Provides").split(',').filter_map(first_name);
-        provided.for_each(|provided| drop(self.providers.entry(provided).or_insert_with(|| name.to_owned())));
+        for provided in provided {
+            self.providers.entry(provided).or_insert_with(|| name.to_owned());
+        }
         let needs = [field("Pre-Depends"), field("Depends")];
         let needs = needs.iter().flat_map(|needs| needs.split(','));
         let needs = needs.map(|any| any.split('|').filter_map(first_name).collect()).collect();
@@ -108,7 +110,10 @@ impl Packages {
         let names = [format!("{package}.list"), format!("{package}:{architecture}.list")];
         let text = names.iter().find_map(|name| fs::read_to_string(self.info.join(name)).ok());
         let text = text.unwrap_or_default();
-        text.lines().filter(|line| line.len() > 1 && line.starts_with('/')).map(str::to_owned).collect()
+        text.lines()
+            .filter(|line| line.starts_with('/') && !matches!(*line, "/" | "/."))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The package that has a file; `None`: none has it.

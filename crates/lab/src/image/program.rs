@@ -4,7 +4,7 @@
 //! interpreter.
 
 use super::packages::Packages;
-use super::tree::Tree;
+use super::tree::RootTree;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ pub(super) struct TakenPrograms {
 
 impl TakenPrograms {
     /// Takes a program, or another file that a service needs.
-    pub(super) fn take(&mut self, path: &Path, packages: &Packages, tree: &mut Tree) -> io::Result<()> {
+    pub(super) fn take(&mut self, path: &Path, packages: &Packages, tree: &mut RootTree) -> io::Result<()> {
         let mut left = vec![path.to_owned()];
         while let Some(path) = left.pop() {
             if !self.paths.insert(path.clone()) {
@@ -44,7 +44,12 @@ impl TakenPrograms {
     }
 
     /// The file that a path leads to, with the links on the way taken; `None`: it is no regular file.
-    fn follow(&mut self, path: &Path, packages: &Packages, tree: &mut Tree) -> io::Result<Option<PathBuf>> {
+    fn follow(
+        &mut self,
+        path: &Path,
+        packages: &Packages,
+        tree: &mut RootTree,
+    ) -> io::Result<Option<PathBuf>> {
         let mut path = path.to_owned();
         for _ in 0..MAX_LINKS {
             self.packages.extend(packages.owner(&path.to_string_lossy()).map(str::to_owned));
@@ -123,7 +128,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("script"), "#!/bin/sh -e\n").expect("writes");
         std::os::unix::fs::symlink("../one/script", at("relative")).expect("links");
-        let (mut taken, mut tree) = (TakenPrograms::default(), Tree::default());
+        let (mut taken, mut tree) = (TakenPrograms::default(), RootTree::default());
         fs::create_dir(at("one")).expect("makes");
         fs::rename(at("script"), at("one/script")).expect("moves");
         fs::create_dir(at("two")).expect("makes");

@@ -5,7 +5,7 @@ use super::super::plan::{Data, FileContent, LabPlan, LabService};
 use super::super::recipe::{HealthCheck, Recipe, StopSignal, TemplateValues};
 use super::super::service::expanded;
 use super::super::values::{self, ServicePlace};
-use super::tree::{Content, Tree};
+use super::tree::{NodeContent, RootTree};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,7 @@ pub(super) fn add(
     plan: &LabPlan,
     service: &LabService,
     source: &ServiceSource<'_>,
-    tree: &mut Tree,
+    tree: &mut RootTree,
 ) -> io::Result<ImageService> {
     let recipe = values::recipe_of(service).map_err(io::Error::other)?;
     if recipe.volume.is_some() {
@@ -93,7 +93,7 @@ fn programs<'a>(place: &ServicePlace, started: impl Iterator<Item = &'a Vec<Stri
     let started = started.filter_map(|argv| argv.first());
     let started = started.filter_map(|program| match program.contains('/') {
         true => Some(PathBuf::from(program)).filter(|path| path.is_absolute()),
-        false => machine::find(&[program.clone()]),
+        false => machine::find(std::slice::from_ref(program)),
     });
     named.chain(started).filter(|path| !path.starts_with(LABS)).collect()
 }
@@ -104,7 +104,7 @@ fn fill(
     values: &TemplateValues,
     (folder, owner): (&Path, (u32, u32)),
     beside: &Path,
-    tree: &mut Tree,
+    tree: &mut RootTree,
 ) -> io::Result<()> {
     let at = |path: &str| folder.join(path).display().to_string();
     tree.folder(&folder.display().to_string(), 0o755, (0, 0));
@@ -119,10 +119,10 @@ fn fill(
         let to = at(&format!("data/{path}"));
         match content {
             FileContent::Text(text) => tree.text(&to, text.as_str(), 0o644),
-            FileContent::Bytes(length_bytes) => tree.file(&to, Content::Generated(*length_bytes), 0o644),
+            FileContent::Bytes(length_bytes) => tree.file(&to, NodeContent::Generated(*length_bytes), 0o644),
             FileContent::Source(source) => {
                 for file in super::super::files::regular_files(&beside.join(source), &to)? {
-                    let content = Content::Copy { from: file.from, length_bytes: file.length_bytes };
+                    let content = NodeContent::Copy { from: file.from, length_bytes: file.length_bytes };
                     tree.file(&file.path, content, 0o644);
                 }
             }

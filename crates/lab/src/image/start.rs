@@ -4,7 +4,7 @@ use super::super::machine::PATH;
 use super::super::plan::LabPlan;
 use super::super::recipe::StopSignal;
 use super::service::{ImageAccount, ImageService};
-use super::tree::Tree;
+use super::tree::RootTree;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -15,6 +15,24 @@ pub(super) const BASE: &[&str] = &["sh", "cat", "grep", "sed", "sleep", "hostnam
 
 /// What comes before the services.
 const HEAD: &str = r#"set -u
+if [ ! -e /proc/self ]; then
+    echo '/proc has to be mounted, as by unshare --mount-proc' >&2
+    exit 2
+fi
+
+# node NAME NUMBER: a device of memory(4), where no container program has made it.
+node() {
+    [ -e "/dev/$1" ] || mknod -m 666 "/dev/$1" c 1 "$2" || exit 2
+}
+node null 3
+node zero 5
+node full 7
+node random 8
+node urandom 9
+for one in 0/stdin 1/stdout 2/stderr; do
+    [ -e "/dev/${one#*/}" ] || [ -L "/dev/${one#*/}" ] || ln -s "/proc/self/fd/${one%/*}" "/dev/${one#*/}" || exit 2
+done
+
 logs=/var/log/lab
 mkdir -p "$logs"
 running=
@@ -75,7 +93,7 @@ done
 "#;
 
 /// Adds the script, the unit, and the files of accounts and names.
-pub(super) fn add(plan: &LabPlan, host: &str, services: &[ImageService], tree: &mut Tree) {
+pub(super) fn add(plan: &LabPlan, host: &str, services: &[ImageService], tree: &mut RootTree) {
     tree.text(SCRIPT, script(plan, host, services), 0o755);
     let unit = "/etc/systemd/system/lab.service";
     tree.text(unit, unit_text(plan, host), 0o644);
@@ -180,7 +198,7 @@ fn unit_text(plan: &LabPlan, host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tree::{Content, NodeKind};
+    use crate::image::tree::{NodeContent, NodeKind};
     use std::path::PathBuf;
     use std::process::Command;
 
@@ -216,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_shell_reads_the_script_and_accounts_are_those_of_the_services() {
-        let mut tree = Tree::default();
+        let mut tree = RootTree::default();
         add(&plan(), "one", &[service("web"), service("other")], &mut tree);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("script");
@@ -224,6 +242,6 @@ mod tests {
         assert!(Command::new("sh").arg("-n").arg(&path).status().expect("runs").success());
         let users = "root:x:0:0:root:/root:/bin/sh\nwww-data:x:33:33::/nonexistent:/usr/sbin/nologin\n";
         let found = tree.nodes().find(|(path, _)| *path == "etc/passwd").map(|(_, node)| node.kind.clone());
-        assert_eq!(found, Some(NodeKind::File(Content::Bytes(users.into()))));
+        assert_eq!(found, Some(NodeKind::File(NodeContent::Bytes(users.into()))));
     }
 }

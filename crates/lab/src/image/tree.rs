@@ -15,7 +15,7 @@ const MERGED: [&str; 6] = ["bin", "lib", "lib32", "lib64", "libx32", "sbin"];
 
 /// Files by path.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct RootTree {
     nodes: BTreeMap<String, Node>,
     merged: BTreeMap<String, String>,
 }
@@ -36,12 +36,12 @@ pub(super) enum NodeKind {
     Folder,
     /// To this path, as it is written in the link.
     Link(String),
-    File(Content),
+    File(NodeContent),
 }
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum NodeContent {
     Bytes(Vec<u8>),
     /// What a file of this machine holds.
     Copy {
@@ -54,10 +54,10 @@ pub(super) enum Content {
 
 const ROOT: (u32, u32) = (0, 0);
 
-impl Tree {
+impl RootTree {
     /// An empty one, with the links into `/usr` that this machine has.
-    pub(super) fn new() -> Tree {
-        let mut tree = Tree::default();
+    pub(super) fn new() -> RootTree {
+        let mut tree = RootTree::default();
         for name in MERGED {
             let to = fs::read_link(Path::new("/").join(name)).ok();
             let to = to.and_then(|to| Some(to.to_str()?.trim_start_matches('/').to_owned()));
@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// These and those of the other, which win.
-    pub(super) fn with(&self, other: &Tree) -> Tree {
+    pub(super) fn with(&self, other: &RootTree) -> RootTree {
         let mut both = self.clone();
         both.nodes.extend(other.nodes.clone());
         both
@@ -104,10 +104,10 @@ impl Tree {
 
     /// Adds a file that root owns and everybody may read.
     pub(super) fn text(&mut self, path: &str, text: impl Into<Vec<u8>>, mode: u32) {
-        self.file(path, Content::Bytes(text.into()), mode);
+        self.file(path, NodeContent::Bytes(text.into()), mode);
     }
 
-    pub(super) fn file(&mut self, path: &str, content: Content, mode: u32) {
+    pub(super) fn file(&mut self, path: &str, content: NodeContent, mode: u32) {
         self.insert(Path::new(path), Node { kind: NodeKind::File(content), mode, owner: ROOT });
     }
 
@@ -135,7 +135,7 @@ impl Tree {
             let to = fs::read_link(path)?;
             NodeKind::Link(to.to_string_lossy().into_owned())
         } else if known.is_file() {
-            NodeKind::File(Content::Copy { from: path.to_owned(), length_bytes: known.len() })
+            NodeKind::File(NodeContent::Copy { from: path.to_owned(), length_bytes: known.len() })
         } else {
             return Ok(());
         };
@@ -177,25 +177,26 @@ impl Tree {
     }
 }
 
-impl Content {
+impl NodeContent {
     pub(super) fn length_bytes(&self) -> u64 {
         match self {
-            Content::Bytes(bytes) => bytes.len() as u64,
-            Content::Copy { length_bytes, .. } | Content::Generated(length_bytes) => *length_bytes,
+            NodeContent::Bytes(bytes) => bytes.len() as u64,
+            NodeContent::Copy { length_bytes, .. } | NodeContent::Generated(length_bytes) => *length_bytes,
         }
     }
 
     /// Writes it, no more and no less than its length.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
-            Content::Bytes(bytes) => out.write_all(bytes),
-            Content::Generated(length_bytes) => files::generate(*length_bytes, out),
-            Content::Copy { from, length_bytes } => {
+            NodeContent::Bytes(bytes) => out.write_all(bytes),
+            NodeContent::Generated(length_bytes) => files::generate(*length_bytes, out),
+            NodeContent::Copy { from, length_bytes } => {
                 let cannot = |error: io::Error| {
                     io::Error::new(error.kind(), format!("cannot read '{}': {error}", from.display()))
                 };
                 let mut file = File::open(from).map_err(cannot)?;
-                let copied = io::copy(&mut file.by_ref().take(*length_bytes), out).map_err(cannot)?;
+                let copied =
+                    io::copy(&mut Read::by_ref(&mut file).take(*length_bytes), out).map_err(cannot)?;
                 let is_more = file.read(&mut [0]).map_err(cannot)? > 0;
                 if copied < *length_bytes || is_more {
                     return Err(cannot(io::Error::other("it changed meanwhile")));
@@ -210,13 +211,13 @@ impl Content {
 mod tests {
     use super::*;
 
-    fn paths(tree: &Tree) -> Vec<&str> {
+    fn paths(tree: &RootTree) -> Vec<&str> {
         tree.nodes().map(|(path, _)| path.as_str()).collect()
     }
 
     #[test]
     fn files_bring_the_folders_above_them_and_go_where_links_into_usr_lead() {
-        let mut tree = Tree::default();
+        let mut tree = RootTree::default();
         tree.link("lib", "usr/lib");
         tree.merged.insert("lib".into(), "usr/lib".into());
         tree.text("/lib/x/y", "text", 0o644);
@@ -233,7 +234,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("file"), "hello").expect("writes");
         std::os::unix::fs::symlink("file", at("link")).expect("links");
-        let mut tree = Tree::default();
+        let mut tree = RootTree::default();
         for name in ["file", "link", "none"] {
             tree.host(&at(name)).expect("takes");
         }

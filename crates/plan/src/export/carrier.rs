@@ -21,7 +21,7 @@ const OF_LAB: [&str; 3] = ["lab", "services", "with"];
 
 /// Files that were found so far.
 #[derive(Debug, Default)]
-pub(super) struct Carrier {
+pub(super) struct FileCarrier {
     files: Vec<Carried>,
     /// Words of texts, and what they become.
     renames: Vec<[String; 2]>,
@@ -34,7 +34,7 @@ struct Carried {
     file: ExportedFile,
 }
 
-impl Carrier {
+impl FileCarrier {
     /// Takes note that texts name this file otherwise.
     pub(super) fn rename(&mut self, old: &str, new: &str) {
         self.renames.push([old.to_owned(), new.to_owned()]);
@@ -207,7 +207,7 @@ mod tests {
         let text = "name = 'l' # comment\n[[service]]\nname = 'w'\nfiles = [{ path = 'x', source = 'a/page.html' }, \
                     { path = 'y', source = \"b/page.html\" }, { path = 'a/page.html', text = 'a/page.html' }]\n";
         let mut table: toml::Table = text.parse().expect("is TOML");
-        let mut carrier = Carrier::default();
+        let mut carrier = FileCarrier::default();
         carrier.take_lab(&mut table, folder.path()).expect("takes");
         let changed = carrier.changed(text, &table).expect("changes");
         assert_eq!(changed.parse::<toml::Table>().expect("is TOML"), table);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_private_key_stays() {
-        let mut carrier = Carrier::default();
+        let mut carrier = FileCarrier::default();
         let mut table: toml::Table = "tls-key = '/etc/key.pem'\n".parse().expect("is TOML");
         carrier.take_table(&mut table, Path::new("")).expect("takes");
         assert_eq!(table["tls-key"].as_str(), Some("/etc/key.pem"));

@@ -10,7 +10,7 @@ use crate::experiment::ExperimentDraft;
 use crate::file;
 use crate::host::PlanHost;
 use anyhow::Context;
-use carrier::Carrier;
+use carrier::FileCarrier;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use sysdyno_record::command::CommandSpec;
@@ -79,7 +79,7 @@ fn carried(
 ) -> anyhow::Result<(Vec<ExportedFile>, Vec<String>)> {
     let mut table: toml::Table = text.parse()?;
     let beside = path.parent().unwrap_or(Path::new(""));
-    let mut carrier = Carrier::default();
+    let mut carrier = FileCarrier::default();
     let mut lab = None;
     if let Some(toml::Value::String(name)) = table.get_mut("lab") {
         let place = beside.join(name.as_str());
@@ -102,7 +102,7 @@ fn carried(
     Ok((files, notes))
 }
 
-fn lab_text(place: &Path, carrier: &mut Carrier) -> anyhow::Result<String> {
+fn lab_text(place: &Path, carrier: &mut FileCarrier) -> anyhow::Result<String> {
     let cannot = || format!("cannot read lab '{}'", place.display());
     let text = file::read(place).with_context(cannot)?;
     let mut table: toml::Table = text.parse().with_context(cannot)?;

@@ -119,7 +119,7 @@ fn requests_per_joule_are_those_of_the_processors_or_of_a_meter_and_never_of_bot
     let per_joule = values(&found, "per-joule")[0].median.expect("is known");
     assert!((per_joule - 100.0).abs() < 2.0, "{per_joule}");
     assert!(found.headline.contains("per joule 300% higher"), "{}", found.headline);
-    let meter = PowerLog::parse("0,20\n9,20\n18,20\n27,20\n36,20\n").expect("reads");
+    let meter = PowerLog::parse("90,20\n99,20\n108,20\n117,20\n126,20\n").expect("reads");
     let mut metered = runs(&rapl(10.0), "b");
     metered.iter_mut().for_each(|run| run.set_meter(&meter));
     let found = compared(vec![runs(&rapl(40.0), "a"), metered]);

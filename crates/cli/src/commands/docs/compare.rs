@@ -105,9 +105,7 @@ is a question of its own, and all other metrics share one error rate.
 pub(super) fn reference() -> String {
     let mut text = format!("{HEADER}\n## Metrics\n\nOf those that both sides have, the first decides.\n\n");
     text.push_str(&table(COMPARED_METRICS));
-    text.push_str(
-        "\n`sysdyno experiment import` also divides the rates of machines by what each has for them:\n\n",
-    );
+    text.push_str(MACHINES);
     text.push_str(&table(MACHINE_METRICS));
     text.push_str("\n## Gates\n\nLimits without another source are house values. *May be allowed*: `--allow NAME` turns the refusal into a warning.\n");
     for gate in COMPARABILITY {
