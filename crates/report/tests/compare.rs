@@ -89,6 +89,9 @@ fn whatever_is_compared_fits_a_screen() {
     for (text, count) in nasty.iter().flat_map(|text| [1, 2, 3, 26].map(|count| (text, count))) {
         let mut compared = comparison::comparison(count, text);
         compared.gates = vec![comparison::gate(Severity::Refused, text); 20];
+        if count == 3 {
+            compared = comparison::with_hosts(compared, text);
+        }
         for (width_columns, has_unicode) in [(60, true), (80, false), (100, true)] {
             let style = Style { width_columns, has_unicode, has_color: false, rows: Some(24) };
             let screen = render(&compared, Some(Path::new("/x")), &style);
@@ -111,6 +114,22 @@ fn variants_of_an_experiment_are_named() {
     assert!(text.contains("  Variants   A "), "{text}");
     for side in &experiment.sides {
         assert!(text.contains(&format!("{} {}", side.letter, side.name)), "{text}");
+    }
+}
+
+#[test]
+fn machines_are_told_with_what_their_rates_are_divided_by() {
+    let style = Style { width_columns: 100, has_unicode: true, has_color: false, rows: None };
+    let text = render(&comparison::machines(), None, &style);
+    let words = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for part in [
+        "Experiment machine-vs-machine",
+        "A server/pages: x86_64, x86_64, 0.50 cores for the server, of a machine with 4 CPUs, 2.45 GHz, power by RAPL",
+        "B board/pages: emulated: aarch64 on x86_64, aarch64, aarch64, unknown number of CPUs, no frequency, power by a meter",
+        "per-joule 81.25/J 803.5/J ? can't tell A was read by RAPL, B by a meter",
+        "1 fact differs between A and B, most important first kernel.release: A 6.18.0 · B 6.1.0: its scheduler differs",
+    ] {
+        assert!(words.contains(part), "{part}: {text}");
     }
 }
 

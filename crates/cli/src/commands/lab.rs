@@ -170,8 +170,9 @@ fn export(
     for image in &images {
         let HostImage { host, services_count, packages_count, .. } = image;
         let (files, size) = (number::count(image.files_count()), number::bytes(image.size_bytes()));
+        let plural = if *services_count == 1 { "" } else { "s" };
         ui.print(&format!(
-            "{host}: {services_count} services, {packages_count} packages, {files} files, {size}"
+            "{host}: {services_count} service{plural}, {packages_count} packages, {files} files, {size}"
         ));
     }
     Ok(Exit::Done)

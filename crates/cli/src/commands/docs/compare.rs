@@ -96,8 +96,8 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 
 const MACHINES: &str = "
 `sysdyno experiment import` also divides the rates of machines by what each has for them. Each variant is compared by itself, and its
-blocks pair nothing across machines. p is adjusted for the number of machines; of a variant, the metric that decides and each of these
-is a question of its own, and all other metrics share one error rate.
+blocks pair nothing across machines. p is adjusted for the number of machines. Within a variant, the metric that decides and each of
+these is tested separately, and all other metrics share one error rate.
 
 ";
 
