@@ -37,6 +37,7 @@ mod vmstat;
 
 use crate::watch::Watchlist;
 pub(crate) use cgroup::{ProcessThrottling, own_quota};
+pub use cgroup::group_throttling;
 pub(crate) use columns::Table;
 
 /// One pass over all collectors.
