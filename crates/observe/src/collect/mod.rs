@@ -36,8 +36,8 @@ mod tiers;
 mod vmstat;
 
 use crate::watch::Watchlist;
-pub(crate) use cgroup::{ProcessThrottling, own_quota};
 pub use cgroup::group_throttling;
+pub(crate) use cgroup::{ProcessThrottling, own_quota};
 pub(crate) use columns::Table;
 
 /// One pass over all collectors.
