@@ -59,7 +59,7 @@ mod whose;
 
 pub use beside::Companions;
 pub use found::FoundHost;
-pub use image::{HostImage, ImageFormat, write_images};
+pub use image::{HostImage, ImageFormat, START_SCRIPT, write_images};
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use labs::{Labs, UpOrder};

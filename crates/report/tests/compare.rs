@@ -134,6 +134,35 @@ fn machines_are_told_with_what_their_rates_are_divided_by() {
 }
 
 #[test]
+fn machines_that_are_comparable_by_some_variants_are_compared_partly() {
+    let mut compared = comparison::machines();
+    let mut other = compared.operations[0].clone();
+    other.metrics.iter_mut().for_each(|metric| metric.effects.clear());
+    compared.operations.push(other.clone());
+    compared.is_refused = true;
+    assert!(render(&compared, None, &Style::default()).contains("✘ PARTLY"));
+    compared.operations = vec![other];
+    assert!(render(&compared, None, &Style::default()).contains("✘ REFUSED"));
+}
+
+#[test]
+fn a_lower_bound_moves_no_column() {
+    let mut compared = comparison::machines();
+    let wide = &mut compared.operations[0].metrics[0];
+    wide.sides[0].median = Some(123_456.0);
+    wide.sides[0].is_lower_bound = true;
+    let style = Style { width_columns: 100, has_unicode: true, has_color: false, rows: None };
+    let text = render(&compared, None, &style);
+    let line = |part: &str| {
+        text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
+    };
+    let end = |line: &str, part: &str| {
+        line[..line.find(part).expect("is there")].chars().count() + part.chars().count()
+    };
+    assert_eq!(end(line("≥ 123,500 req/s"), "3,611 req/s"), end(line("803.5/J"), "803.5/J"));
+}
+
+#[test]
 fn what_speaks_against_comparing_is_one_line_for_each_kind() {
     let mut compared = comparison::comparison(3, "x");
     compared.gates = vec![comparison::gate(Severity::Warned, "A2 is SUSPECT"); 3];

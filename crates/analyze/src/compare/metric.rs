@@ -54,6 +54,10 @@ const TAIL_DEVIATION: Threshold = Threshold::new(
     "house value, three times that for rates",
 );
 
+/// A server that used less of its cores did not show what each of them can deliver.
+const BUSY: Threshold =
+    Threshold::new("share of its cores from which on a server counts as busy", 0.8, "ratio", HOUSE);
+
 const fn latency(
     name: &'static str,
     title: &'static str,
@@ -162,7 +166,8 @@ pub const MACHINE_METRICS: &[ComparedMetric] = &[
     divided(
         "per-core",
         "rate per core",
-        "capacity, or goodput of a closed load, divided by the cores that the server could use",
+        "capacity, or goodput of a closed load, divided by the cores that the server could use; a lower bound if the \
+         server used less than 80% of them",
         |subject| divide(subject.run, cores(subject.run)?),
     ),
     divided("per-ghz", "rate per core and GHz", "the same, divided by the nominal frequency", |subject| {
@@ -192,7 +197,16 @@ fn cores(run: &RunProfile) -> Result<f64, String> {
 /// The rate of a run, divided.
 fn divide(run: &RunProfile, by: f64) -> Result<RunValue, String> {
     let rate = if run.is_search() { capacity(run) } else { positive(run.analysis.rates.goodput_hz, None) }?;
-    positive(rate.value / by, rate.interval.map(|ends| ends.map(|end| end / by)))
+    let divided = positive(rate.value / by, rate.interval.map(|ends| ends.map(|end| end / by)))?;
+    Ok(if underused_ratio(run).is_some() || rate.is_lower_bound { at_least(divided) } else { divided })
+}
+
+/// Share of its cores that the server used, if it was so little that it could have delivered more per core; `None`: it was busy,
+/// or this is not known, or the run is a search, whose capacity is a limit by itself.
+pub(super) fn underused_ratio(run: &RunProfile) -> Option<f64> {
+    let cpu_ns = run.around.server_cpu_ns.filter(|_| !run.is_search())?;
+    let used_ratio = run.analysis.rates.goodput_hz * cpu_ns / 1e9 / run.size.cores?;
+    (used_ratio < BUSY.value).then_some(used_ratio)
 }
 
 const fn of_work(

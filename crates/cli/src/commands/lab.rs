@@ -16,7 +16,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use sysdyno_lab::{
     self as lab, Forwarded, HostImage, ImageFormat, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf,
-    Recipe, Relay, ServiceStatus, UpOrder, write_images,
+    Recipe, Relay, START_SCRIPT, ServiceStatus, UpOrder, write_images,
 };
 use sysdyno_report::{escape, number};
 use sysdyno_run::RunError;
@@ -173,6 +173,14 @@ fn export(
         let plural = if *services_count == 1 { "" } else { "s" };
         ui.print(&format!(
             "{host}: {services_count} service{plural}, {packages_count} packages, {files} files, {size}"
+        ));
+    }
+    if let (ImageFormat::Tar, Some(first)) = (format, images.first()) {
+        ui.note(&format!(
+            "hint: unpack it as root, and start a host with `systemd-nspawn -D {0} {1}` or `unshare --mount --pid --fork \
+             --kill-child --mount-proc --root {0} {1}`",
+            first.host,
+            START_SCRIPT
         ));
     }
     Ok(Exit::Done)

@@ -135,6 +135,7 @@ fn results_that_are_not_of_one_experiment_or_no_results_are_refused() {
         assert!(!outcome.stderr.contains('\u{1b}'), "{outcome}");
     }
     fs::write(&plan, text).expect("writes");
+    emulated_is_refused(&program, &results);
     for (option, value, cause) in [
         ("--meter", "C=x.csv", "there is no machine of this letter"),
         ("--meter", "A=none.csv", "cannot read meter"),
@@ -145,4 +146,32 @@ fn results_that_are_not_of_one_experiment_or_no_results_are_refused() {
     }
     let outcome = program.run(["experiment", "import", "a", "a"]);
     assert!(outcome.code == Some(2) && outcome.stderr.contains("with itself"), "{outcome}");
+}
+
+/// Of a machine that was emulated, the numbers are shown without a difference, unless that is allowed.
+fn emulated_is_refused(program: &Program, results: &Path) {
+    for run in fs::read_dir(results.join("runs")).expect("is there") {
+        let facts = run.expect("reads").path().join("facts.json");
+        let text = fs::read_to_string(&facts).expect("reads");
+        let changed = text.replace(
+            r#""machine.emulator":{"text":"none"}"#,
+            r#""machine.emulator":{"text":"aarch64 on x86_64"}"#,
+        );
+        assert_ne!(text, changed);
+        fs::write(&facts, changed).expect("writes");
+    }
+    let found = import(program, &["--json"]);
+    assert_eq!(found.code, Some(3), "{found}");
+    let gates = |severity: &str| {
+        let found =
+            import(program, if severity == "refused" { &["--json"] } else { &["--json", "--allow", "C17"] });
+        let found = found.json();
+        let gates = found["gates"].as_array().expect("a list").iter();
+        gates.filter(|gate| gate["id"] == "C17" && gate["severity"] == severity).count()
+    };
+    assert_eq!((gates("refused"), gates("allowed")), (2, 2), "one for each variant");
+    let metrics = found.json()["operations"][0]["metrics"].clone();
+    let effects =
+        metrics.as_array().expect("a list").iter().filter_map(|metric| metric["effects"].as_array());
+    assert_eq!(effects.map(Vec::len).sum::<usize>(), 0, "{metrics:#}");
 }

@@ -19,6 +19,7 @@ use super::plan::{FileContent, LabPlan, LabService};
 use packages::Packages;
 use program::TakenPrograms;
 use service::{ImageService, ServiceSource};
+pub use start::SCRIPT as START_SCRIPT;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// Where the script is.
-pub(super) const SCRIPT: &str = "/usr/local/sbin/start-lab";
+pub const SCRIPT: &str = "/usr/local/sbin/start-lab";
 /// Programs that the script calls, and those that installation scripts of services take for granted.
 pub(super) const BASE: &[&str] = &["sh", "cat", "grep", "sed", "sleep", "hostname", "find", "id"];
 

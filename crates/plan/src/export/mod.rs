@@ -135,14 +135,26 @@ fn commands_note(plan: &ExperimentPlan) -> Option<String> {
     })
 }
 
+/// Where the server has to be, if no lab starts it.
+fn server_needed(plan: &ExperimentPlan) -> String {
+    let first = plan.variants.first().filter(|_| plan.lab.is_none()).map(|variant| &variant.plan);
+    let url = match first {
+        Some(Plan::Load(load)) => &load.target.url,
+        Some(Plan::Run(run)) => &run.load.target.url,
+        _ => return String::new(),
+    };
+    format!(", start the server for {url},")
+}
+
 fn readme(plan: &ExperimentPlan, version: &str) -> String {
     let sudo = if plan.lab.is_some() || plan.variants.iter().any(|variant| !variant.settings.is_empty()) {
         "sudo "
     } else {
         ""
     };
+    let server = server_needed(plan);
     format!(
-        "# Experiment {name}\n\nTo run it on another machine, copy this folder there and type, in it, with sysdyno {version}:\n\n\
+        "# Experiment {name}\n\nTo run it on another machine, copy this folder there{server} and type, in it, with sysdyno {version}:\n\n\
          ```\n{sudo}sysdyno experiment run {FILE} --folder results\n```\n\nThen copy the folder back, and compare the machines: \
          `sysdyno experiment import FOLDER FOLDER`\n",
         name = plan.name
@@ -201,6 +213,7 @@ mod tests {
             text(&export, "README.md")
                 .contains("\nsysdyno experiment run experiment.toml --folder results\n")
         );
+        assert!(text(&export, "README.md").contains(" there, start the server for http://127.0.0.1:9/?a="));
         assert_eq!(export.notes.len(), 1);
         assert!(export.notes[0].contains("call them: sync;"), "{:?}", export.notes);
     }

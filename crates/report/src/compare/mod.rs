@@ -74,8 +74,12 @@ fn draw_answer(comparison: &RunsComparison, screen: &mut Screen) {
     screen.gap();
 }
 
-/// Whether some sides may not be compared with the first, and others may.
+/// Whether some sides may not be compared with the first, and others may; or, of machines, some variants.
 fn is_partly_refused(comparison: &RunsComparison) -> bool {
+    let mut metrics = comparison.operations.iter().flat_map(|operation| &operation.metrics);
+    if comparison.hosts.is_some() && comparison.is_refused {
+        return metrics.any(|metric| !metric.effects.is_empty());
+    }
     let [first, others @ ..] = comparison.sides.as_slice() else { return false };
     !first.is_refused
         && others.iter().any(|side| side.is_refused)

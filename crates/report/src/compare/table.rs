@@ -7,6 +7,7 @@ use crate::terminal::{Rank, Screen, Tone};
 use sysdyno_record::comparison::{
     MetricComparison, MetricEffect, OperationComparison, RunsComparison, SideValues,
 };
+use sysdyno_record::effect::Comparison;
 
 /// Width of a column of values.
 const VALUE_COLUMNS: usize = 13;
@@ -75,10 +76,18 @@ fn rising(metrics: &[MetricComparison]) -> Vec<&MetricComparison> {
 }
 
 fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
-    let heads = format!("{:>VALUE_COLUMNS$}{:>VALUE_COLUMNS$}   B against A", "A", "B");
+    let texts = |metric: &MetricComparison| -> Vec<String> {
+        metric.sides.iter().map(|side| value(metric, side, screen)).collect()
+    };
+    let longest = operation.metrics.iter().flat_map(texts).map(|text| escape::width(&text)).max();
+    let columns = VALUE_COLUMNS.max(longest.unwrap_or_default() + 1);
+    let heads = format!("{:>columns$}{:>columns$}   B against A", "A", "B");
+    let rows: Vec<(&MetricComparison, String)> = rising(&operation.metrics)
+        .into_iter()
+        .map(|metric| (metric, texts(metric).iter().map(|text| padded(text, columns)).collect()))
+        .collect();
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
-    for metric in rising(&operation.metrics) {
-        let values: String = metric.sides.iter().map(|side| right(&value(metric, side, screen))).collect();
+    for (metric, values) in rows {
         let effect = metric.effects.first();
         let (tone, shown) =
             effect.map_or((Tone::Quiet, "no difference shown"), |effect| word(effect.verdict.word));
@@ -93,6 +102,9 @@ fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
                 (Tone::Plain, &numbers),
             ],
         );
+    }
+    for remark in operation.metrics.iter().filter_map(by_chance) {
+        screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &remark));
     }
     screen.gap();
 }
@@ -126,7 +138,11 @@ fn label(operation: &OperationComparison, screen: &Screen) -> String {
 
 /// Padded on the left.
 fn right(text: &str) -> String {
-    format!("{:padding$}{text}", "", padding = VALUE_COLUMNS.saturating_sub(escape::width(text)))
+    padded(text, VALUE_COLUMNS)
+}
+
+fn padded(text: &str, columns: usize) -> String {
+    format!("{:padding$}{text}", "", padding = columns.saturating_sub(escape::width(text)))
 }
 
 /// A median in characters that the terminal can show: `4,000 req/s`, of lower bounds `≥ 10.0 s`.
@@ -148,4 +164,12 @@ fn effect_text(effect: &MetricEffect) -> String {
         (None, Some(bound)) => number::effect_bound(bound),
         (None, None) => effect.verdict.capped_by.first().cloned().unwrap_or_default(),
     }
+}
+
+/// Why a word contradicts its interval: among many comparisons, some intervals exclude no effect by chance.
+fn by_chance(metric: &MetricComparison) -> Option<String> {
+    let effect = metric.effects.first().filter(|effect| effect.verdict.word == Comparison::CannotTell)?;
+    let cause = effect.verdict.capped_by.first()?;
+    let excludes_none = effect.effect.is_some_and(|numbers| numbers.low > 1.0 || numbers.high < 1.0);
+    excludes_none.then(|| format!("{}: {cause}", metric.metric))
 }

@@ -73,6 +73,17 @@ function Result({ compared }: { compared: Compared }) {
 function Answer({ compared }: { compared: Compared }) {
   const { sides } = compared;
   const refused = sides.filter((side) => side.is_refused).length;
+  const without = compared.operations.filter(({ metrics }) => metrics.every(({ effects }) => effects.length === 0)).length;
+  if (compared.hosts && compared.is_refused && without < compared.operations.length) {
+    return (
+      <>
+        <span class="badge badge-invalid">
+          <span aria-hidden="true">✘</span> {without} OF {compared.operations.length} VARIANTS NOT COMPARED
+        </span>{" "}
+        <span class="quiet">its numbers are shown without a difference</span>
+      </>
+    );
+  }
   if (compared.is_refused) {
     const isPart = refused < sides.length - 1 && !sides[0]?.is_refused;
     return (

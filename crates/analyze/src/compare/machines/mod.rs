@@ -5,9 +5,9 @@
 //! experiments' plans ([`experiments_apart`]) and of the gates. Blocks pair nothing here: block 1 of one machine has nothing in
 //! common with block 1 of another one.
 
-use super::change::point;
+use super::change::{bound, point};
 use super::gate::emulated::{self, EMULATED};
-use super::metric::{MACHINE_METRICS, MeasuredSide, applying};
+use super::metric::{MACHINE_METRICS, MeasuredSide, applying, underused_ratio};
 use super::size::{emulator, frequency_ghz};
 use super::{
     CompareOptions, Family, RunProfile, Side, WorkCompareOptions, WorkProfile, compare_work, compared,
@@ -21,6 +21,7 @@ use sysdyno_record::comparison::{
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::experiment::{ExperimentPlan, ExperimentVariant};
 use sysdyno_record::facts::HostFacts;
+use sysdyno_stats::descriptive::median;
 
 /// The gate that says that machines differ.
 const OF_MACHINES: &str = "C14";
@@ -51,12 +52,21 @@ pub struct MachinesOptions {
     pub compare: CompareOptions,
 }
 
+/// Variants that are named with the cores that their servers used.
+const UNDERUSED_TOLD: usize = 4;
+
 /// What was found of a variant.
 struct Part {
     runs: Vec<Vec<ComparedRun>>,
     gates: Vec<GateOutcome>,
     refused: Vec<bool>,
     operations: Vec<OperationComparison>,
+}
+
+impl Part {
+    fn is_refused(&self) -> bool {
+        self.refused.iter().skip(1).all(|is_refused| *is_refused)
+    }
 }
 
 /// Compares machines by the variants of an experiment of loads, each further machine with the first.
@@ -68,21 +78,23 @@ pub fn compare_machines(
         variant.machines.iter().map(|runs| runs.first().map(|run| run.size.clone())).collect()
     });
     let is_one = variants.len() == 1;
-    let mut limits = Vec::new();
-    let mut parts = Vec::new();
+    let (mut limits, mut underused) = (Vec::new(), Vec::new());
+    let mut parts: Vec<Part> = Vec::new();
     for variant in variants {
         let title = name(&variant.name);
         let sides = sides(variant, &options.names);
         let mut part = of_loads(&sides, &title, &options.compare);
-        if parts.is_empty() {
+        if parts.iter().all(Part::is_refused) {
             limits = headline::limits(&sides, &part.refused);
         }
+        underused.extend(told_underused(&title, &sides));
         if !is_one {
             part.gates.iter_mut().for_each(|gate| gate.text = format!("{title}: {}", gate.text));
         }
         parts.push(part);
     }
     adjust(&mut parts);
+    limits.extend(underused_limit(&underused));
     let mut comparison = merged(parts, options, limits);
     let sized = comparison.hosts.iter_mut().flat_map(|shown| &mut shown.hosts).zip(sizes);
     for (host, size) in sized {
@@ -132,18 +144,49 @@ fn of_loads(sides: &[Side], title: &str, options: &CompareOptions) -> Part {
     let refused = refused(&gates, sides.len());
     let metrics = sides.first().and_then(|side| side.runs.first());
     let metrics = metrics.map_or_else(Vec::new, |run| applying(run, None, &options.metrics));
-    let mut family = Family::of(metrics.len());
-    let metrics = metrics.into_iter().map(|metric| {
+    let measured = metrics.into_iter().map(|metric| {
         let mut measured: Vec<MeasuredSide> =
             sides.iter().map(|side| metric.measure(&side.runs, &[], None)).collect();
         if metric.unit == "per_joule" {
             tell_meters_apart(&sides, &mut measured);
         }
-        compared(metric, measured, (&refused, family.next()), options.margin_ratio)
+        (metric, measured)
     });
-    let operations = vec![OperationComparison { operation: title.to_owned(), metrics: metrics.collect() }];
+    // What no machine has to divide by is left out; the machines' own lines say that it is not known.
+    let is_of_machines = |name| MACHINE_METRICS.iter().any(|one| one.name == name);
+    let measured: Vec<_> = measured
+        .filter(|(metric, sides)| {
+            !is_of_machines(metric.name) || sides.iter().any(|side| !side.runs.is_empty())
+        })
+        .collect();
+    let mut family = Family::of(measured.len());
+    let metrics = measured
+        .into_iter()
+        .map(|(metric, sides)| compared(metric, sides, (&refused, family.next()), options.margin_ratio))
+        .collect();
+    let operations = vec![OperationComparison { operation: title.to_owned(), metrics }];
     let runs = sides.iter().map(|side| side.runs.iter().map(shown_run).collect()).collect();
     Part { runs, gates, refused, operations }
+}
+
+/// `connections kept: A 49%`: the machines whose servers were not busy with a variant.
+fn told_underused(title: &str, sides: &[Side]) -> Option<String> {
+    let told = sides.iter().enumerate().filter_map(|(index, side)| {
+        let ratios: Vec<f64> = side.runs.iter().filter_map(underused_ratio).collect();
+        Some(format!("{} {}", letter(index), percent(median(&ratios)?)))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("{title}: {}", told.join(", ")))
+}
+
+/// Why rates per core are lower bounds.
+fn underused_limit(told: &[String]) -> Option<String> {
+    let shown = told.get(..told.len().min(UNDERUSED_TOLD)).filter(|shown| !shown.is_empty())?;
+    let more = if told.len() > shown.len() { ", and other variants" } else { "" };
+    Some(format!(
+        "A server that does not use its cores could deliver more per core, so ≥ marks a lower bound (cores used: {}{more})",
+        shown.join("; ")
+    ))
 }
 
 /// What the processors count is a part of what a meter reads at the plug: such numbers are shown and not compared.
@@ -219,10 +262,11 @@ fn merged(parts: Vec<Part>, options: &MachinesOptions, mut limits: Vec<String>) 
     let mut comparison = concluded(sides, gates, operations, limits);
     comparison.is_refused = comparison.gates.iter().any(|gate| gate.severity == Severity::Refused);
     for verdict in &mut comparison.verdicts {
-        let side = &comparison.sides[verdict.side];
-        let first = comparison.operations.first().filter(|_| !side.is_refused);
-        verdict.sentence =
-            first.map_or_else(|| verdict.sentence.clone(), |first| sentence(first, verdict.side));
+        if !comparison.sides[verdict.side].is_refused
+            && let Some(sentence) = sentence(&comparison.operations, verdict.side)
+        {
+            verdict.sentence = sentence;
+        }
     }
     comparison.headline = headline::headline(&comparison.sides, &comparison.verdicts);
     comparison.machines = differences(&options.facts, options.compare.workload);
@@ -231,29 +275,45 @@ fn merged(parts: Vec<Part>, options: &MachinesOptions, mut limits: Vec<String>) 
     comparison
 }
 
-/// `goodput of B is 50% lower; per core the same within 5%; per joule not known`, of the first variant.
-fn sentence(operation: &OperationComparison, side: usize) -> String {
-    let decisive = operation.metrics.iter().find(|metric| !is_of_machines(metric));
+/// `in 'small', goodput of B is 50% lower, per core the same within 5%; 1 of 2 variants is not comparable`, of the first variant
+/// that is comparable.
+fn sentence(operations: &[OperationComparison], side: usize) -> Option<String> {
+    let is_compared = |operation: &&OperationComparison| {
+        operation.metrics.iter().flat_map(|metric| &metric.effects).any(|effect| effect.side == side)
+    };
+    let compared: Vec<&OperationComparison> = operations.iter().filter(is_compared).collect();
+    let first = compared.first()?;
+    let decisive = first.metrics.iter().find(|metric| !is_of_machines(metric));
     let decisive =
         decisive.map(|metric| format!("{} of {} is {}", metric.title, letter(side), told(metric, side)));
-    let divided = operation.metrics.iter().filter(|metric| is_of_machines(metric)).map(|metric| {
+    let divided = first.metrics.iter().filter(|metric| is_of_machines(metric)).map(|metric| {
         format!("{} {}", metric.metric.replace('-', " ").replace("ghz", "core and GHz"), told(metric, side))
     });
-    decisive.into_iter().chain(divided).collect::<Vec<_>>().join("; ")
+    let mut sentence = decisive.into_iter().chain(divided).collect::<Vec<_>>().join(", ");
+    if operations.len() > 1 {
+        sentence = format!("in '{}', {sentence}", first.operation);
+    }
+    let (all, refused) = (operations.len(), operations.len() - compared.len());
+    if refused > 0 {
+        let verb = if refused == 1 { "is" } else { "are" };
+        sentence = format!("{sentence}; {refused} of {all} variants {verb} not comparable");
+    }
+    Some(sentence)
 }
 
 fn told(metric: &MetricComparison, side: usize) -> String {
     let Some(found) = metric.effects.iter().find(|effect| effect.side == side) else {
         return "not compared".to_owned();
     };
-    match (&found.effect, found.verdict.word) {
-        (None, _) if [0, side].iter().any(|one| metric.sides[*one].median.is_none()) => {
-            "not known".to_owned()
+    match (&found.effect, &found.bound, found.verdict.word) {
+        (None, None, _) if [0, side].iter().any(|one| metric.sides[*one].median.is_none()) => {
+            "unknown".to_owned()
         }
-        (None, _) => "not compared".to_owned(),
-        (Some(_), Comparison::Same) => format!("the same within {}", percent(metric.margin_ratio)),
-        (Some(effect), Comparison::Better | Comparison::Worse) => point(effect, metric.better),
-        (Some(_), Comparison::CannotTell) => "not seen to differ".to_owned(),
+        (None, None, _) => "not compared".to_owned(),
+        (_, _, Comparison::Same) => format!("the same within {}", percent(metric.margin_ratio)),
+        (_, _, Comparison::CannotTell) => "undecided".to_owned(),
+        (Some(effect), _, _) => point(effect, metric.better),
+        (None, Some(one), _) => bound(one, metric.better),
     }
 }
 

@@ -32,9 +32,16 @@ fn runs(specimen: &Specimen, name: &str) -> Vec<RunProfile> {
         let factor = 1.0 + 0.004 * number as f64;
         run.analysis.rates.goodput_hz *= factor;
         run.size.ok_count = (run.size.ok_count as f64 * factor) as u64;
+        use_cores(&mut run, 0.95);
         run
     };
     (0..4).map(run).collect()
+}
+
+/// Has the server of a run use this share of its cores.
+fn use_cores(run: &mut RunProfile, ratio: f64) {
+    run.around.server_cpu_ns =
+        run.size.cores.map(|cores| ratio * cores * 1e9 / run.analysis.rates.goodput_hz);
 }
 
 fn options(machines: &[Vec<RunProfile>]) -> MachinesOptions {
@@ -77,7 +84,8 @@ fn half_the_cpus_give_half_the_rate_and_the_same_per_core() {
     assert!((per_core / 1_006.0 - 1.0).abs() < 0.01, "{per_core}");
     let per_ghz = values(&found, "per-ghz")[0].median.expect("is known");
     assert!((per_core / per_ghz - 2.5).abs() < 1e-9);
-    let said = "Goodput of B is 50% lower; per core the same within 5.0%; per core and GHz the same within 5.0%; per joule not known";
+    let said =
+        "Goodput of B is 50% lower, per core the same within 5.0%, per core and GHz the same within 5.0%";
     assert_eq!(found.headline, said);
     assert!(!found.is_refused && found.gates.iter().all(|gate| gate.id != "C14"), "{:?}", found.gates);
     let names: Vec<&str> = found.machines[0].differences.iter().map(|one| one.name.as_str()).collect();
@@ -92,7 +100,30 @@ fn a_size_that_is_not_known_gives_no_number() {
     let found = compared(vec![runs(&machine(4.0, None, 1.0), "a"), runs(&machine(4.0, Some(2.0), 1.0), "b")]);
     assert_eq!(values(&found, "per-ghz")[0].median, None);
     assert_eq!(values(&found, "per-ghz")[0].missing.as_deref(), Some("the CPU's frequency is not known"));
-    assert_eq!(values(&found, "per-joule")[1].median, None);
+    let metrics: Vec<&str> = found.operations[0].metrics.iter().map(|metric| metric.metric).collect();
+    assert!(!metrics.contains(&"per-joule"), "no machine has it: {metrics:?}");
+}
+
+#[test]
+fn a_server_that_was_not_busy_has_a_lower_bound_of_its_rate_per_core() {
+    let busy = || runs(&machine(4.0, Some(2.5), 1.0), "a");
+    let mut idle = runs(&machine(4.0, Some(2.5), 2.0), "b");
+    idle.iter_mut().for_each(|run| use_cores(run, 0.4));
+    let found = compared(vec![busy(), idle.clone()]);
+    assert!(values(&found, "per-core")[1].is_lower_bound && !values(&found, "per-core")[0].is_lower_bound);
+    assert_eq!(verdict(&found, "per-core").word, Comparison::Better);
+    assert!(found.headline.contains("per core at least 9"), "{}", found.headline);
+    assert!(
+        found.limits.iter().any(|limit| limit.ends_with("(cores used: small: B 40%)")),
+        "{:?}",
+        found.limits
+    );
+    // More per core than the busy one is known; that the busy one has less is known as well, and nothing else.
+    let found = compared(vec![idle.clone(), busy()]);
+    assert_eq!(verdict(&found, "per-core").word, Comparison::Worse);
+    idle.iter_mut().for_each(|run| run.analysis.rates.goodput_hz /= 4.0);
+    idle.iter_mut().for_each(|run| use_cores(run, 0.4));
+    assert_eq!(verdict(&compared(vec![busy(), idle]), "per-core").word, Comparison::CannotTell);
 }
 
 #[test]
@@ -131,8 +162,10 @@ fn requests_per_joule_are_those_of_the_processors_or_of_a_meter_and_never_of_bot
 fn an_emulated_machine_is_refused_unless_that_is_allowed() {
     let emulated =
         |case: &mut Specimen| fact(case, "machine.emulator", Fact::Text("aarch64 on x86_64".into()));
-    let machines =
-        vec![runs(&machine(4.0, None, 1.0), "a"), runs(&machine(4.0, Some(2.0), 0.1).edit(emulated), "b")];
+    let machines = vec![
+        runs(&machine(4.0, Some(2.0), 1.0), "a"),
+        runs(&machine(4.0, Some(2.0), 0.1).edit(emulated), "b"),
+    ];
     let found = compared(machines.clone());
     assert!(found.is_refused && found.sides[1].is_refused);
     assert_eq!(found.headline, "A and B are not comparable: C17 emulated");
@@ -157,6 +190,8 @@ fn what_refuses_one_variant_leaves_the_others() {
     let found = compare_machines(variants, &options(&good()));
     assert!(found.is_refused && !found.sides[1].is_refused);
     assert!(found.gates[0].text.starts_with("large: "), "{:?}", found.gates);
+    assert!(found.headline.starts_with("In 'small', goodput of B is 50% lower"), "{}", found.headline);
+    assert!(found.headline.ends_with("; 1 of 2 variants is not comparable"), "{}", found.headline);
     let counts: Vec<usize> = found.operations.iter().map(|one| one.metrics[0].effects.len()).collect();
     assert_eq!(counts, [1, 0]);
 }
