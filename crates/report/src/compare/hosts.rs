@@ -5,9 +5,12 @@ use crate::facts::pair;
 use crate::number;
 use crate::terminal::{Rank, Screen, Tone};
 use sysdyno_record::comparison::{HostShown, HostsShown, PowerSource, RunsComparison};
+use sysdyno_record::facts::{Fact, FactDifference};
 
 /// Differences that are printed for each machine.
 const DIFFERENCES_MAX: usize = 6;
+/// Columns of a fact's value.
+const VALUE_COLUMNS: usize = 60;
 /// Columns of a machine's name.
 const NAME_COLUMNS: usize = 40;
 
@@ -77,9 +80,12 @@ pub(super) fn draw_differences(comparison: &RunsComparison, screen: &mut Screen)
         let text =
             format!("{} {noun} between A and {letter}, most important first", number::count(machine.count));
         screen.sentence(Rank::Useful, (Tone::Quiet, "Machines"), (Tone::Plain, &text));
-        let shown = if screen.is_endless() { usize::MAX } else { DIFFERENCES_MAX };
-        for difference in machine.differences.iter().filter(|one| one.weight > 0).take(shown) {
-            let [a, b] = pair(&difference.name, difference.a.as_ref(), difference.b.as_ref());
+        // A fact that only one machine tells says less than two that differ: those are in the report.
+        let both = |one: &&FactDifference| is_known(one.a.as_ref()) && is_known(one.b.as_ref());
+        let ranked = machine.differences.iter().filter(|one| one.weight > 0).filter(both);
+        for difference in ranked.take(DIFFERENCES_MAX) {
+            let [a, b] = pair(&difference.name, difference.a.as_ref(), difference.b.as_ref())
+                .map(|value| escape::terminal(&value, VALUE_COLUMNS));
             let why = difference.known.map_or(String::new(), |known| format!(": {}", known.why));
             let text = format!("{}: A {a} · {letter} {b}{why}", difference.name);
             screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Plain, &text));
@@ -88,4 +94,8 @@ pub(super) fn draw_differences(comparison: &RunsComparison, screen: &mut Screen)
     if !comparison.machines.is_empty() {
         screen.gap();
     }
+}
+
+fn is_known(fact: Option<&Fact>) -> bool {
+    fact.is_some_and(|fact| !matches!(fact, Fact::Unavailable(_)))
 }

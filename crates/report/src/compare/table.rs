@@ -110,8 +110,9 @@ fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
 }
 
 fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
+    let fitting = screen.style().width_columns.saturating_sub(LABEL_COLUMNS + 4) / (VALUE_COLUMNS + 4);
     let metrics: Vec<&MetricComparison> =
-        rising(&operation.metrics).into_iter().take(METRIC_COLUMNS).collect();
+        rising(&operation.metrics).into_iter().take(METRIC_COLUMNS.min(fitting.max(1))).collect();
     let heads: String = metrics.iter().map(|metric| right(metric.metric) + "    ").collect();
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
     for (index, side) in
