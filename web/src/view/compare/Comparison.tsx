@@ -74,13 +74,13 @@ function Answer({ compared }: { compared: Compared }) {
   const { sides } = compared;
   const refused = sides.filter((side) => side.is_refused).length;
   const without = compared.operations.filter(({ metrics }) => metrics.every(({ effects }) => effects.length === 0)).length;
-  if (compared.hosts && compared.is_refused && without < compared.operations.length) {
+  if (compared.hosts && compared.is_refused && without > 0 && without < compared.operations.length) {
     return (
       <>
         <span class="badge badge-invalid">
           <span aria-hidden="true">✘</span> {without} OF {compared.operations.length} VARIANTS NOT COMPARED
         </span>{" "}
-        <span class="quiet">its numbers are shown without a difference</span>
+        <span class="quiet">their numbers are shown, without a difference</span>
       </>
     );
   }
