@@ -124,6 +124,12 @@ pub(super) fn write(top: &Path, path: &str, content: &[u8]) -> io::Result<()> {
 /// Writes a new file of so many bytes that do not compress, the same ones each time.
 pub(super) fn write_bytes(top: &Path, path: &str, length: u64) -> io::Result<()> {
     let mut file = io::BufWriter::new(new_file(top, path)?);
+    generate(length, &mut file)?;
+    file.flush()
+}
+
+/// Writes so many bytes that do not compress, the same ones each time.
+pub(super) fn generate(length: u64, out: &mut dyn Write) -> io::Result<()> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut left = length;
     while left > 0 {
@@ -132,10 +138,10 @@ pub(super) fn write_bytes(top: &Path, path: &str, length: u64) -> io::Result<()>
         state ^= state >> 7;
         state ^= state << 17;
         let count = left.min(8);
-        file.write_all(&state.to_le_bytes()[..count as usize])?;
+        out.write_all(&state.to_le_bytes()[..count as usize])?;
         left -= count;
     }
-    file.flush()
+    Ok(())
 }
 
 /// Writes behind what a file has, which is made if it is not there.

@@ -19,6 +19,7 @@ mod down;
 mod file;
 mod files;
 mod found;
+mod image;
 mod jars;
 mod journal;
 mod keeper;
@@ -58,6 +59,7 @@ mod whose;
 
 pub use beside::Companions;
 pub use found::FoundHost;
+pub use image::{HostImage, ImageFormat, START_SCRIPT, write_images};
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use labs::{Labs, UpOrder};

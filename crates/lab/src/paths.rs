@@ -26,5 +26,10 @@ pub(crate) fn mounted_at(folder: &Path) -> PathBuf {
 /// Where a set of jars is, by the folder of a service that takes it.
 pub(crate) fn jars_of(service: &Path, jars: &Jars) -> PathBuf {
     // STATE/lab/LAB/SERVICE
-    service.ancestors().nth(3).unwrap_or(Path::new("")).join("cache").join(&jars.name)
+    jars_below(service.ancestors().nth(3).unwrap_or(Path::new("")), jars)
+}
+
+/// Where a set of jars is, by the state folder.
+pub(crate) fn jars_below(state: &Path, jars: &Jars) -> PathBuf {
+    state.join("cache").join(&jars.name)
 }

@@ -54,6 +54,8 @@ pub enum ScopeKind {
     Cgroup,
     /// A log of the server, or the kernel's.
     Log,
+    /// A zone of the power of the host.
+    Energy,
 }
 
 /// The scope of the whole host.
@@ -112,6 +114,7 @@ impl ScopeKind {
             ScopeKind::Thread => "thread:",
             ScopeKind::Cgroup => "cgroup:",
             ScopeKind::Log => "log:",
+            ScopeKind::Energy => "energy:",
         }
     }
 }
@@ -371,5 +374,6 @@ quantities! {
     CGROUP_PSI_CPU "cgroup.psi_cpu_some_us" "us" Counter Cgroup "cpu.pressure" "some total";
     CGROUP_PSI_MEMORY "cgroup.psi_memory_some_us" "us" Counter Cgroup "memory.pressure" "some total";
     CGROUP_PSI_IO "cgroup.psi_io_some_us" "us" Counter Cgroup "io.pressure" "some total";
+    ENERGY_USED "energy.used_uj" "uj" Counter Energy "/sys/class/powercap" "energy_uj";
     SELF_CPU "self.cpu_us" "us" Counter Host "CLOCK_THREAD_CPUTIME_ID" "of the thread of the sampler";
 }

@@ -37,8 +37,54 @@ pub struct RunsComparison {
     /// The experiment that the runs are cells of, its variants being the sides; `None`: they are runs of their own.
     #[serde(rename = "matrix", skip_serializing_if = "Option::is_none")]
     pub experiment: Option<ExperimentShown>,
+    /// The machines that one experiment was measured on, the sides being these and the operations its variants; `None`: the
+    /// sides are no machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostsShown>,
     /// What these numbers cannot say, in sentences.
     pub limits: Vec<String>,
+}
+
+/// Machines on which one experiment was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostsShown {
+    /// The experiment. Untrusted.
+    pub experiment: String,
+    /// The machines, in the order of the sides.
+    pub hosts: Vec<HostShown>,
+}
+
+/// A machine, and what its numbers are divided by.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostShown {
+    /// Position of its side.
+    pub side: usize,
+    /// Model of its CPU; `None`: not known. Untrusted.
+    pub cpu: Option<String>,
+    /// What its kernel was built for: `x86_64`; `None`: not known. Untrusted.
+    pub architecture: Option<String>,
+    /// Its kernel; `None`: not known. Untrusted.
+    pub kernel: Option<String>,
+    /// What it was emulated by, as `aarch64 on x86_64`; `None`: it was not, as far as is known. Untrusted.
+    pub emulator: Option<String>,
+    /// CPUs of the machine; `None`: not known.
+    pub cpus_count: Option<f64>,
+    /// Cores that the server could use, with its CPU set and quota; `None`: not known.
+    pub cores_count: Option<f64>,
+    /// Nominal frequency, or the highest allowed one; `None`: not known, or emulated. Unit: GHz.
+    pub frequency_ghz: Option<f64>,
+    /// Where its power was read; `None`: nowhere.
+    pub power: Option<PowerSource>,
+}
+
+/// Where energy was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PowerSource {
+    /// The processors' own counters: packages and memory, not the rest of the machine.
+    Rapl,
+    /// A meter's file: whatever it was plugged into.
+    Meter,
 }
 
 /// An experiment as a report shows it, beside the comparison of its variants.
@@ -207,7 +253,7 @@ pub struct MetricComparison {
     pub metric: &'static str,
     /// The words of a sentence.
     pub title: &'static str,
-    /// Unit of its values: `hz` or `ns`.
+    /// Unit of its values: `hz`, `ns`, or `per_joule`.
     pub unit: &'static str,
     /// Which way it gets better.
     pub better: Better,

@@ -38,6 +38,7 @@ pub mod origin;
 pub mod path;
 pub mod place;
 pub mod plan;
+pub mod power;
 pub mod probe;
 pub mod profile;
 pub mod progress;

@@ -89,6 +89,9 @@ fn whatever_is_compared_fits_a_screen() {
     for (text, count) in nasty.iter().flat_map(|text| [1, 2, 3, 26].map(|count| (text, count))) {
         let mut compared = comparison::comparison(count, text);
         compared.gates = vec![comparison::gate(Severity::Refused, text); 20];
+        if count == 3 {
+            compared = comparison::with_hosts(compared, text);
+        }
         for (width_columns, has_unicode) in [(60, true), (80, false), (100, true)] {
             let style = Style { width_columns, has_unicode, has_color: false, rows: Some(24) };
             let screen = render(&compared, Some(Path::new("/x")), &style);
@@ -112,6 +115,51 @@ fn variants_of_an_experiment_are_named() {
     for side in &experiment.sides {
         assert!(text.contains(&format!("{} {}", side.letter, side.name)), "{text}");
     }
+}
+
+#[test]
+fn machines_are_told_with_what_their_rates_are_divided_by() {
+    let style = Style { width_columns: 100, has_unicode: true, has_color: false, rows: None };
+    let text = render(&comparison::machines(), None, &style);
+    let words = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for part in [
+        "Experiment machine-vs-machine",
+        "A server/pages: x86_64, x86_64, 0.50 cores for the server, of a machine with 4 CPUs, 2.45 GHz, power by RAPL",
+        "B board/pages: emulated: aarch64 on x86_64, aarch64, aarch64, unknown number of CPUs, no frequency, power by a meter",
+        "per-joule 81.25/J 803.5/J ? can't tell A was read by RAPL, B by a meter",
+        "1 fact differs between A and B, most important first kernel.release: A 6.18.0 · B 6.1.0: its scheduler differs",
+    ] {
+        assert!(words.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn machines_that_are_comparable_by_some_variants_are_compared_partly() {
+    let mut compared = comparison::machines();
+    let mut other = compared.operations[0].clone();
+    other.metrics.iter_mut().for_each(|metric| metric.effects.clear());
+    compared.operations.push(other.clone());
+    compared.is_refused = true;
+    assert!(render(&compared, None, &Style::default()).contains("✘ PARTLY"));
+    compared.operations = vec![other];
+    assert!(render(&compared, None, &Style::default()).contains("✘ REFUSED"));
+}
+
+#[test]
+fn a_lower_bound_moves_no_column() {
+    let mut compared = comparison::machines();
+    let wide = &mut compared.operations[0].metrics[0];
+    wide.sides[0].median = Some(123_456.0);
+    wide.sides[0].is_lower_bound = true;
+    let style = Style { width_columns: 100, has_unicode: true, has_color: false, rows: None };
+    let text = render(&compared, None, &style);
+    let line = |part: &str| {
+        text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
+    };
+    let end = |line: &str, part: &str| {
+        line[..line.find(part).expect("is there")].chars().count() + part.chars().count()
+    };
+    assert_eq!(end(line("≥ 123,500 req/s"), "3,611 req/s"), end(line("803.5/J"), "803.5/J"));
 }
 
 #[test]

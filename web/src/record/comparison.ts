@@ -60,10 +60,12 @@ export interface MetricEffect {
   verdict: ComparisonVerdict;
 }
 
+export type MetricUnit = "hz" | "ns" | "per_joule";
+
 export interface MetricComparison {
   metric: string;
   title: string;
-  unit: "hz" | "ns";
+  unit: MetricUnit;
   better: Better;
   margin_ratio: number;
   sides: SideValues[];
@@ -84,7 +86,7 @@ export interface LevelChange {
 export interface MetricTrend {
   metric: string;
   title: string;
-  unit: "hz" | "ns";
+  unit: MetricUnit;
   better: Better;
   margin_ratio: number;
   values: (number | null)[];
@@ -131,6 +133,24 @@ export interface ExperimentShown {
   }[];
 }
 
+/** A machine; what is null is not known. */
+export interface HostShown {
+  side: number;
+  cpu: string | null;
+  architecture: string | null;
+  kernel: string | null;
+  emulator: string | null;
+  cpus_count: number | null;
+  cores_count: number | null;
+  frequency_ghz: number | null;
+  power: "rapl" | "meter" | null;
+}
+
+export interface HostsShown {
+  experiment: string;
+  hosts: HostShown[];
+}
+
 export interface Comparison {
   schema: "sysdyno.comparison/1";
   headline: string;
@@ -142,6 +162,8 @@ export interface Comparison {
   machines: { side: number; differences: FactDifference[]; count: number }[];
   /** The experiment whose variants the sides are. */
   matrix?: ExperimentShown;
+  /** The machines that the sides are, where one experiment ran on each. */
+  hosts?: HostsShown;
   trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
   limits: string[];
   /** Of the first and the second run. */

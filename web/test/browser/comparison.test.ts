@@ -16,7 +16,7 @@ import { canBeRead } from "./everywhere.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const VARIANTS = ["two", "bounded", "refused", "many", "experiment", "trend", "hostile"] as const;
+const VARIANTS = ["two", "bounded", "refused", "many", "experiment", "machines", "trend", "hostile"] as const;
 type Variant = (typeof VARIANTS)[number];
 
 let browser: Browser;
@@ -113,6 +113,15 @@ describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium"
     }
     assert.equal(await page.locator(".forest").count(), 0);
     assert.ok(!text.includes("[−"), "an interval is shown");
+    await page.context().close();
+  });
+
+  test("names the machines with what their rates are divided by", async () => {
+    const { page } = await open("machines");
+    const text = (await page.locator("main").innerText()).replaceAll("\u00a0", " ");
+    for (const part of ["The machines", "server/pages", "emulated: aarch64 on x86_64", "RAPL: packages and memory", "0.500", "2.45", "81.25/J", "803.5/J"]) {
+      assert.ok(text.includes(part), `${part} is not in ${text}`);
+    }
     await page.context().close();
   });
 

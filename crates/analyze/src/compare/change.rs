@@ -10,7 +10,7 @@ pub(super) fn change(effect: &Effect, better: Better) -> String {
     let [point, low, high] = match effect.factor() {
         Some(found) => factor(&found),
         None => {
-            let point = format!("{} {}", percent((effect.point - 1.0).abs()), word(effect.point, better));
+            let point = point(effect, better);
             [point, percent_end(effect.low), format!("{}%", percent_end(effect.high))]
         }
     };
@@ -54,6 +54,14 @@ fn rounded(value: f64, is_up: bool) -> f64 {
 fn level(ratio: f64) -> String {
     let digits = format!("{:.2}", ratio * 100.0);
     format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The same without its interval: `12% lower`, `÷ 193`.
+pub(super) fn point(effect: &Effect, better: Better) -> String {
+    match effect.factor() {
+        Some(found) => factor(&found)[0].clone(),
+        None => format!("{} {}", percent((effect.point - 1.0).abs()), word(effect.point, better)),
+    }
 }
 
 fn word(ratio: f64, better: Better) -> &'static str {

@@ -3,6 +3,7 @@
 use super::Side;
 use super::change::{bound, change};
 use crate::format::list;
+use std::collections::BTreeSet;
 use sysdyno_record::comparison::{
     ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison, Severity, SideVerdict,
 };
@@ -33,8 +34,9 @@ pub(super) fn side_verdict(
             .iter()
             .filter(|gate| gate.severity == Severity::Refused && (gate.side == side || gate.side == 0));
         let mut ids: Vec<String> = reasons.map(|gate| format!("{} {}", gate.id, gate.name)).collect();
-        // Both sides may have the same reason.
-        ids.dedup();
+        // Both sides, and several variants, may have the same reason.
+        let mut known = BTreeSet::new();
+        ids.retain(|id| known.insert(id.clone()));
         let sentence = format!("A and {letter} are not comparable: {}", list(&ids));
         return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
     }

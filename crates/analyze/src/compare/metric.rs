@@ -1,6 +1,7 @@
 //! The table of compared metrics: which runs have one, which direction is better, and how large an effect must be to count.
 
 use super::profile::RunProfile;
+use super::size::frequency_ghz;
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::comparison::{RunValue, SideValues};
 use sysdyno_record::effect::Better;
@@ -18,7 +19,7 @@ pub struct ComparedMetric {
     pub title: &'static str,
     /// What it measures, in which runs.
     pub meaning: &'static str,
-    /// Unit of its values: `hz` or `ns`.
+    /// Unit of its values: `hz`, `ns`, or `per_joule`.
     pub unit: &'static str,
     /// Which way it gets better.
     pub better: Better,
@@ -52,6 +53,10 @@ const TAIL_DEVIATION: Threshold = Threshold::new(
     "ratio",
     "house value, three times that for rates",
 );
+
+/// A server that used less of its cores did not show what each of them can deliver.
+const BUSY: Threshold =
+    Threshold::new("share of its cores from which on a server counts as busy", 0.8, "ratio", HOUSE);
 
 const fn latency(
     name: &'static str,
@@ -134,6 +139,75 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
         },
     },
 ];
+
+const fn divided(
+    name: &'static str,
+    title: &'static str,
+    meaning: &'static str,
+    of: fn(&Subject) -> Result<RunValue, String>,
+) -> ComparedMetric {
+    ComparedMetric {
+        name,
+        title,
+        meaning,
+        unit: "hz",
+        better: Better::Higher,
+        margin: margin(0.05),
+        deviation: RUN_DEVIATION,
+        applies: |run| run.is_search() || !run.is_open(),
+        is_by_operation: false,
+        is_waiting: false,
+        of,
+    }
+}
+
+/// What a comparison of machines has besides: rates divided by what each machine has for them.
+pub const MACHINE_METRICS: &[ComparedMetric] = &[
+    divided(
+        "per-core",
+        "rate per core",
+        "capacity, or goodput of a closed load, divided by the cores that the server could use; a lower bound if the \
+         server used less than 80% of them",
+        |subject| divide(subject.run, cores(subject.run)?),
+    ),
+    divided("per-ghz", "rate per core and GHz", "the same, divided by the nominal frequency", |subject| {
+        let ghz = frequency_ghz(subject.run.machine_facts());
+        divide(subject.run, cores(subject.run)? * ghz.ok_or("the CPU's frequency is not known")?)
+    }),
+    ComparedMetric {
+        unit: "per_joule",
+        applies: |run| !run.is_search(),
+        ..divided(
+            "per-joule",
+            "requests per joule",
+            "valid responses per joule, that is requests per second and watt; loads only, not searches",
+            |subject| {
+                let size = &subject.run.size;
+                let energy = size.energy.ok_or("no power was read, by RAPL or a meter's file")?;
+                positive(size.ok_count as f64 / energy.joules, None)
+            },
+        )
+    },
+];
+
+fn cores(run: &RunProfile) -> Result<f64, String> {
+    run.size.cores.ok_or_else(|| "the number of cores is not known".to_owned())
+}
+
+/// The rate of a run, divided.
+fn divide(run: &RunProfile, by: f64) -> Result<RunValue, String> {
+    let rate = if run.is_search() { capacity(run) } else { positive(run.analysis.rates.goodput_hz, None) }?;
+    let divided = positive(rate.value / by, rate.interval.map(|ends| ends.map(|end| end / by)))?;
+    Ok(if underused_ratio(run).is_some() || rate.is_lower_bound { at_least(divided) } else { divided })
+}
+
+/// Share of its cores that the server used, if it was so little that it could have delivered more per core; `None`: it was busy,
+/// or this is not known, or the run is a search, whose capacity is a limit by itself.
+pub(super) fn underused_ratio(run: &RunProfile) -> Option<f64> {
+    let cpu_ns = run.around.server_cpu_ns.filter(|_| !run.is_search())?;
+    let used_ratio = run.analysis.rates.goodput_hz * cpu_ns / 1e9 / run.size.cores?;
+    (used_ratio < BUSY.value).then_some(used_ratio)
+}
 
 const fn of_work(
     name: &'static str,
@@ -286,7 +360,8 @@ pub(super) fn applying(
     if wanted.is_empty() {
         return COMPARED_METRICS.iter().filter(has).collect();
     }
-    let named = |name: &String| COMPARED_METRICS.iter().find(|metric| metric.name == name);
+    let known = || COMPARED_METRICS.iter().chain(MACHINE_METRICS);
+    let named = |name: &String| known().find(|metric| metric.name == name);
     wanted.iter().filter_map(named).filter(has).collect()
 }
 

@@ -15,8 +15,10 @@ mod effect;
 mod gate;
 mod headline;
 mod letters;
+mod machines;
 mod metric;
 mod profile;
+mod size;
 mod trend;
 mod work;
 
@@ -26,8 +28,11 @@ mod tests;
 use effect::NOT_INTERLEAVED;
 pub use effect::SINGLE_RUNS;
 pub use gate::{COMPARABILITY, Gate};
+pub use machines::{
+    MachinesOptions, VariantOnMachines, compare_machines, compare_machines_at_work, experiments_apart,
+};
 pub(crate) use metric::WORK_TIME;
-pub use metric::{COMPARED_METRICS, ComparedMetric, WORK_METRICS};
+pub use metric::{COMPARED_METRICS, ComparedMetric, MACHINE_METRICS, WORK_METRICS};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
 pub(crate) use work::deciding_work;
@@ -42,7 +47,7 @@ use sysdyno_record::comparison::{
     ComparedRun, ComparedSide, GateOutcome, MachineDifferences, MetricComparison, MetricEffect,
     OperationComparison, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity,
 };
-use sysdyno_record::facts::HostUse;
+use sysdyno_record::facts::{HostFacts, HostUse};
 use sysdyno_record::workload::MAX_OPERATIONS;
 
 /// Differences of machines that are kept.
@@ -128,6 +133,7 @@ fn concluded(
         operations,
         trend: None,
         experiment: None,
+        hosts: None,
     }
 }
 
@@ -281,13 +287,18 @@ fn compared(
 /// The differences between the first host and each other one.
 fn machines(sides: &[Side], workload: HostUse) -> Vec<MachineDifferences> {
     let facts = |side: &Side| side.runs.first().map(|run| run.facts.clone()).unwrap_or_default();
-    let Some(first) = sides.first().map(facts) else { return Vec::new() };
-    let differences = |(side, other): (usize, &Side)| {
-        let mut found = crate::facts::compare(&first, &facts(other), workload).differences;
+    differences(&sides.iter().map(facts).collect::<Vec<HostFacts>>(), workload)
+}
+
+/// The differences between the facts of the first host and those of each other one.
+fn differences(hosts: &[HostFacts], workload: HostUse) -> Vec<MachineDifferences> {
+    let Some(first) = hosts.first() else { return Vec::new() };
+    let differences = |(side, other): (usize, &HostFacts)| {
+        let mut found = crate::facts::compare(first, other, workload).differences;
         let count = found.len() as u64;
         found.truncate(MACHINE_DIFFERENCES_MAX);
         MachineDifferences { side, differences: found, count }
     };
-    let all = sides.iter().enumerate().skip(1).map(differences);
+    let all = hosts.iter().enumerate().skip(1).map(differences);
     all.filter(|machine| machine.count > 0).collect()
 }

@@ -1,5 +1,6 @@
 //! A run as a comparison sees it: the load, the responses, the host, and whatever else ran there.
 
+use super::size::MachineSize;
 use crate::examined::{Examined, Sorted};
 use crate::readings::{CpuShare, ratio, sum_known};
 use crate::verdict::foreign_cpus;
@@ -12,6 +13,7 @@ use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LearntBody;
 use sysdyno_record::manifest::{Manifest, RunStatus};
 use sysdyno_record::plan::{LoadPlan, Plan, RunPlan};
+use sysdyno_record::power::PowerLog;
 use sysdyno_record::profile::Profile;
 use sysdyno_record::units::WallNs;
 use sysdyno_record::view::RunView;
@@ -41,6 +43,10 @@ pub struct RunProfile {
     pub(super) around: Surroundings,
     /// What the CPUs of the server's host did in the shown trial.
     pub(crate) cpus: Vec<CpuShare>,
+    /// The machine under the server.
+    pub(super) size: MachineSize,
+    /// The facts of that machine, where it is not the generator's.
+    server_facts: Option<HostFacts>,
 }
 
 /// The responses.
@@ -95,6 +101,14 @@ impl RunProfile {
         let sorted = Sorted::new(run);
         let examined = Examined::new(run, &sorted);
         let view = examined.views.iter().find(|view| view.begin.trial == analysis.shown_trial)?;
+        let measured = [view.measured().begin_mono_ns, view.measured().end_mono_ns];
+        let other = view.server.filter(|server| !server.host.is_same_machine);
+        let server_facts = other.map(|server| server.host.facts.clone());
+        let size = MachineSize::of(
+            view,
+            server_facts.as_ref().unwrap_or(view.facts),
+            measured.map(|at| manifest.clock.wall(at)),
+        );
         Some(RunProfile {
             id: manifest.id.clone(),
             label: format!("run {}", crate::format::name(&manifest.id)),
@@ -108,8 +122,20 @@ impl RunProfile {
             work: work(&examined.views, view),
             around: surroundings(view),
             cpus: view.server_steady().cpus(),
+            size,
+            server_facts,
             analysis,
         })
+    }
+
+    /// The facts of the machine under the server.
+    pub fn machine_facts(&self) -> &HostFacts {
+        self.server_facts.as_ref().unwrap_or(&self.facts)
+    }
+
+    /// Takes the energy of the machine from a meter's file instead of the processors' own counters.
+    pub fn set_meter(&mut self, meter: &PowerLog) {
+        self.size.set_meter(meter);
     }
 
     /// What the run did: `GET /`, or several operations.

@@ -17,6 +17,15 @@ pub struct LabArgs {
     pub ssh: LabSshOptions,
 }
 
+/// What an archive of images is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ImageFormatWord {
+    /// A folder for each host, for systemd-nspawn, chroot, or RootDirectory= of a unit
+    Tar,
+    /// An OCI image layout with an image for each host, for podman, skopeo, and other container tools
+    Oci,
+}
+
 /// The subcommands of `lab`.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
@@ -92,6 +101,21 @@ pub enum LabCommand {
         /// Tear down all labs
         #[arg(long, conflicts_with = "lab")]
         all: bool,
+    },
+    /// Write root file systems of the hosts with their services, configuration, and a unit that starts them, to boot elsewhere
+    Export {
+        /// Lab, by name or file
+        #[arg(value_name = "NAME|FILE")]
+        lab: String,
+        /// Archive to write
+        #[arg(long, short, value_name = "FILE")]
+        output: PathBuf,
+        /// Format of the archive
+        #[arg(long, value_enum, default_value_t = ImageFormatWord::Tar)]
+        format: ImageFormatWord,
+        /// Export only this host [default: all hosts with services]
+        #[arg(long, value_name = "HOST")]
+        host: Option<String>,
     },
     /// List the built-in services, or the parameters of one
     Recipes {

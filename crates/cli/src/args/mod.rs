@@ -28,14 +28,14 @@ pub use agent::{AgentArgs, LabSshOptions};
 pub use autotune::AutotuneArgs;
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
-    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentMeasureArgs,
-    ExperimentRunArgs, ExperimentStreamArgs,
+    ExperimentArgs, ExperimentCommand, ExperimentExportArgs, ExperimentFolderArgs, ExperimentHostArgs,
+    ExperimentImportArgs, ExperimentMeasureArgs, ExperimentRunArgs, ExperimentStreamArgs,
 };
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
 pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
-pub use lab::{LabArgs, LabCommand};
+pub use lab::{ImageFormatWord, LabArgs, LabCommand};
 pub use links::LinksArgs;
 pub use live::LiveOptions;
 pub use probe::ProbeArgs;

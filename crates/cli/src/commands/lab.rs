@@ -1,22 +1,24 @@
 //! `sysdyno lab`: hosts, links and services, on this machine and on others behind ssh.
 
-use crate::args::{LabArgs, LabCommand, LabSshOptions};
+use crate::args::{ImageFormatWord, LabArgs, LabCommand, LabSshOptions};
 use crate::exit::Exit;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow, bail, ensure};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use sysdyno_lab::{
-    self as lab, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf, Recipe, Relay,
-    ServiceStatus, UpOrder,
+    self as lab, Forwarded, HostImage, ImageFormat, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf,
+    Recipe, Relay, START_SCRIPT, ServiceStatus, UpOrder, write_images,
 };
-use sysdyno_report::escape;
+use sysdyno_report::{escape, number};
 use sysdyno_run::RunError;
 use sysdyno_serve::{ServedLab, ServedService};
 
@@ -72,6 +74,9 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         LabCommand::Down { lab, all } => down(&labs, lab.as_deref(), all, ui),
+        LabCommand::Export { lab, output, format, host } => {
+            export(&labs, (&lab, host.as_deref()), (&output, format), ui)
+        }
         LabCommand::Recipes { recipe: None } => {
             let known = lab::recipe_names().filter_map(lab::find_recipe);
             ui.print(
@@ -108,10 +113,14 @@ fn read_text(file: &Path) -> anyhow::Result<String> {
     sysdyno_plan::read_file(file).with_context(|| format!("cannot read lab '{}'", file.display()))
 }
 
+/// Whether a file of a lab is meant, and not its name.
+fn is_file(typed: &str) -> bool {
+    typed.contains('/') || Path::new(typed).extension().is_some_and(|ending| ending == "toml")
+}
+
 /// The name of a lab, typed or that of a file.
 pub(super) fn name_of(typed: &str) -> anyhow::Result<String> {
-    let is_file = typed.contains('/') || Path::new(typed).extension().is_some_and(|ending| ending == "toml");
-    if is_file { Ok(read(Path::new(typed))?.0.name) } else { Ok(typed.to_owned()) }
+    if is_file(typed) { Ok(read(Path::new(typed))?.0.name) } else { Ok(typed.to_owned()) }
 }
 
 fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
@@ -132,6 +141,49 @@ fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// Writes images of the hosts of a lab, which is up or only in its file.
+fn export(
+    labs: &Labs,
+    (lab, host): (&str, Option<&str>),
+    (output, format): (&Path, ImageFormatWord),
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    let (plan, beside) = match is_file(lab) {
+        true => (read(Path::new(lab))?.0, Path::new(lab).parent().unwrap_or(Path::new(""))),
+        false => (labs.exportable(lab)?, Path::new("")),
+    };
+    let images = labs.images(&plan, beside, host)?;
+    let cannot = || format!("cannot write image '{}'", output.display());
+    let mut file = BufWriter::new(File::create(output).with_context(cannot)?);
+    let format = match format {
+        ImageFormatWord::Tar => ImageFormat::Tar,
+        ImageFormatWord::Oci => ImageFormat::Oci,
+    };
+    let written = write_images(&plan.name, &images, format, &mut file).and_then(|()| file.flush());
+    if let Err(error) = written {
+        // What is left would be taken for an image.
+        let _ = std::fs::remove_file(output);
+        return Err(error).with_context(cannot);
+    }
+    for image in &images {
+        let HostImage { host, services_count, packages_count, .. } = image;
+        let (files, size) = (number::count(image.files_count()), number::bytes(image.size_bytes()));
+        let plural = if *services_count == 1 { "" } else { "s" };
+        ui.print(&format!(
+            "{host}: {services_count} service{plural}, {packages_count} packages, {files} files, {size}"
+        ));
+    }
+    if let (ImageFormat::Tar, Some(first)) = (format, images.first()) {
+        ui.note(&format!(
+            "hint: unpack it as root, and start a host with `systemd-nspawn -D {0} {1}` or `unshare --mount --pid --fork \
+             --kill-child --mount-proc --root {0} {1}`",
+            first.host,
+            START_SCRIPT
+        ));
+    }
+    Ok(Exit::Done)
 }
 
 /// Sees to it that what is missing gets installed, if that is wanted.

@@ -19,6 +19,7 @@ mod latency;
 mod links;
 mod live;
 mod long;
+mod machines;
 mod memcached;
 mod origin;
 mod peers;

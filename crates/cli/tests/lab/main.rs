@@ -13,6 +13,7 @@ mod far;
 mod far_experiments;
 mod faults;
 mod fence;
+mod images;
 mod kills;
 mod links;
 #[path = "../namespaces/mod.rs"]
@@ -46,6 +47,7 @@ fn inside() -> ExitCode {
     fence::run(&mut rig);
     links::run(&mut rig);
     services::run(&mut rig);
+    images::run(&mut rig);
     experiments::run(&mut rig);
     autotune::run(&mut rig);
     faults::run(&mut rig);

@@ -10,6 +10,7 @@ mod cgroup;
 mod columns;
 mod cpu;
 mod disk;
+mod energy;
 mod file;
 mod file_handles;
 mod filesystem;
@@ -35,8 +36,8 @@ mod tiers;
 mod vmstat;
 
 use crate::watch::Watchlist;
-pub(crate) use cgroup::ProcessThrottling;
 pub use cgroup::group_throttling;
+pub(crate) use cgroup::{ProcessThrottling, own_quota};
 pub(crate) use columns::Table;
 
 /// One pass over all collectors.
@@ -161,6 +162,7 @@ pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
     (CollectorPace::EverySecond, tables::connections),
     (CollectorPace::EverySecond, tables::neighbors),
     (CollectorPace::EverySecond, link::collector),
+    (CollectorPace::EverySecond, energy::collector),
     (CollectorPace::EverySecond, filesystem::collector),
     (CollectorPace::EverySample, own::collector),
 ];

@@ -1,6 +1,7 @@
 //! Facts of the processor.
 
 use super::sheet::{Answer, Sheet, list};
+use crate::collect::own_quota;
 use crate::source::cpu_list;
 use std::collections::BTreeSet;
 
@@ -16,6 +17,7 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
         let answer = sheet.read(&path).and_then(|text| count_list(&text));
         sheet.number(name, answer.map(|count| count as f64));
     }
+    read_share(sheet);
     read_topology(sheet);
     read_caches(sheet);
     let texts = [
@@ -48,6 +50,7 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
         let answer = sheet.read_count(&path);
         sheet.number(name, answer);
     }
+    read_nominal_frequency(sheet);
     read_nodes(sheet);
     let folder = sheet.roots.in_sys(CPUS).join("vulnerabilities");
     for name in list(&folder) {
@@ -75,6 +78,45 @@ fn read_model(sheet: &mut Sheet<'_>) {
     let is_guest =
         field(&["flags", "Features"]).map(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     sheet.text("cpu.is_virtual", is_guest.map(|is_guest| if is_guest { "yes" } else { "no" }.to_owned()));
+}
+
+/// CPUs that this process may use, which a server started from the same shell would have too.
+fn read_share(sheet: &mut Sheet<'_>) {
+    let path = sheet.roots.in_proc("self/status");
+    let answer = sheet.read(&path).and_then(|text| {
+        let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        count_list(list.ok_or("'/proc/self/status' does not have it")?.trim())
+    });
+    sheet.number("cpu.allowed_count", answer.map(|count| count as f64));
+    sheet.number("cpu.quota_ratio", own_quota(sheet.roots));
+}
+
+/// The frequency that the CPU is sold with. Without frequency scaling, as in most virtual machines, it is the constant one of
+/// `/proc/cpuinfo`.
+fn read_nominal_frequency(sheet: &mut Sheet<'_>) {
+    let first = sheet.roots.in_sys(CPUS).join("cpu0");
+    let base = sheet.read_count(&first.join("cpufreq/base_frequency"));
+    let answer = base.or_else(|_| {
+        let mhz = sheet.read_count(&first.join("acpi_cppc/nominal_freq"));
+        mhz.map(|mhz| mhz * 1000.0)
+    });
+    let is_scaled = first.join("cpufreq").exists();
+    let answer = answer.or_else(|reason| {
+        if is_scaled {
+            return Err(reason);
+        }
+        let path = sheet.roots.in_proc("cpuinfo");
+        constant_frequency(&sheet.read(&path)?)
+    });
+    sheet.number("cpu.frequency_nominal_khz", answer);
+}
+
+/// `cpu MHz : 2595.124`. Unit: kHz.
+fn constant_frequency(text: &str) -> Answer<f64> {
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    let field = fields.find(|(name, _)| name.trim() == "cpu MHz");
+    let mhz = field.and_then(|(_, value)| value.trim().parse::<f64>().ok());
+    mhz.filter(|mhz| *mhz > 0.0).map(|mhz| mhz * 1000.0).ok_or("the kernel does not tell it".to_owned())
 }
 
 /// Sockets and cores, counted over the CPUs that have a topology.
@@ -169,6 +211,14 @@ fn is_numbered(name: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_constant_frequency_is_in_khz() {
+        assert_eq!(constant_frequency("model\t: x\ncpu MHz\t\t: 2595.5\n"), Ok(2_595_500.0));
+        assert!(
+            constant_frequency("cpu MHz : 0\n").is_err() && constant_frequency("BogoMIPS : 50\n").is_err()
+        );
+    }
 
     #[test]
     fn sizes_of_caches_are_bytes() {

@@ -8,6 +8,7 @@ use sysdyno_record::facts::Fact;
 
 pub(super) fn read(sheet: &mut Sheet<'_>) {
     read_texts(sheet);
+    read_emulator(sheet);
     read_kernel_command(sheet);
     read_memory(sheet);
     read_load(sheet);
@@ -60,6 +61,25 @@ fn read_texts(sheet: &mut Sheet<'_>) {
         let answer = sheet.read(&path).map(|text| chosen(&text));
         sheet.text(name, answer);
     }
+}
+
+/// Whether this program is emulated: it is for another kind of machine than the kernel. An emulator such as qemu-user passes
+/// the kernel's own name of its machine on, whatever `uname` answers.
+fn read_emulator(sheet: &mut Sheet<'_>) {
+    let path = sheet.roots.in_proc("sys/kernel/arch");
+    let answer = sheet.read(&path).map(|kernel| emulator(std::env::consts::ARCH, &kernel));
+    sheet.text("machine.emulator", answer);
+}
+
+fn emulator(program: &str, kernel: &str) -> String {
+    // A 64-bit kernel runs 32-bit programs without an emulator.
+    let families: [&[&str]; 2] = [
+        &["x86_64", "x86", "i386", "i486", "i586", "i686"],
+        &["aarch64", "arm64", "arm", "armv7l", "armv8l"],
+    ];
+    let is_native = program == kernel
+        || families.iter().any(|family| family.contains(&program) && family.contains(&kernel));
+    if is_native { "none".to_owned() } else { format!("{program} on {kernel}") }
 }
 
 /// Parameters whose values are kept, since they change how fast a host is. The values of all others may be addresses,
@@ -236,6 +256,13 @@ mod tests {
         let text = "BOOT_IMAGE=/vmlinuz root=UUID=12 ip=10.0.0.2 quiet psi=1 isolcpus=2-3 -- --token abc";
         let expected = "BOOT_IMAGE=«redacted» root=«redacted» ip=«redacted» quiet psi=1 isolcpus=2-3";
         assert_eq!(redact_command(text), expected);
+    }
+
+    #[test]
+    fn a_program_for_another_kind_of_machine_is_emulated() {
+        assert_eq!(emulator("aarch64", "x86_64"), "aarch64 on x86_64");
+        assert_eq!(emulator("x86_64", "x86_64"), "none");
+        assert_eq!([emulator("arm", "aarch64"), emulator("x86", "x86_64")], ["none", "none"]);
     }
 
     #[test]

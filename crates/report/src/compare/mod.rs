@@ -4,6 +4,7 @@
 //! its numbers and no difference.
 
 mod gates;
+mod hosts;
 mod table;
 mod variants;
 
@@ -22,14 +23,18 @@ const SIDES_MAX: usize = 6;
 pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -> String {
     let mut screen = Screen::new(*style);
     draw_answer(comparison, &mut screen);
-    match &comparison.experiment {
-        Some(_) => variants::draw_names(comparison, &mut screen),
-        None => draw_sides(comparison, &mut screen),
+    match (&comparison.experiment, &comparison.hosts) {
+        (Some(_), _) => variants::draw_names(comparison, &mut screen),
+        (None, Some(shown)) => hosts::draw(comparison, shown, &mut screen),
+        (None, None) => draw_sides(comparison, &mut screen),
     }
     gates::draw(comparison, &mut screen);
     table::draw(comparison, &mut screen);
     variants::draw_found(comparison, &mut screen);
-    draw_machines(comparison, &mut screen);
+    match comparison.hosts {
+        Some(_) => hosts::draw_differences(comparison, &mut screen),
+        None => draw_machines(comparison, &mut screen),
+    }
     for limit in &comparison.limits {
         screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
     }
@@ -69,8 +74,12 @@ fn draw_answer(comparison: &RunsComparison, screen: &mut Screen) {
     screen.gap();
 }
 
-/// Whether some sides may not be compared with the first, and others may.
+/// Whether some sides may not be compared with the first, and others may; or, of machines, some variants.
 fn is_partly_refused(comparison: &RunsComparison) -> bool {
+    let mut metrics = comparison.operations.iter().flat_map(|operation| &operation.metrics);
+    if comparison.hosts.is_some() && comparison.is_refused {
+        return metrics.any(|metric| !metric.effects.is_empty());
+    }
     let [first, others @ ..] = comparison.sides.as_slice() else { return false };
     !first.is_refused
         && others.iter().any(|side| side.is_refused)

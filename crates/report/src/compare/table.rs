@@ -7,6 +7,7 @@ use crate::terminal::{Rank, Screen, Tone};
 use sysdyno_record::comparison::{
     MetricComparison, MetricEffect, OperationComparison, RunsComparison, SideValues,
 };
+use sysdyno_record::effect::Comparison;
 
 /// Width of a column of values.
 const VALUE_COLUMNS: usize = 13;
@@ -23,6 +24,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     let shown = if screen.is_endless() { comparison.operations.len() } else { OPERATIONS_MAX };
     for (number, operation) in comparison.operations.iter().take(shown).enumerate() {
         let rank = if number == 0 { Rank::Needed } else { Rank::Useful };
+        let operation = &variant_named(comparison, operation, rank, screen);
         if comparison.sides.len() == 2 {
             draw_two(operation, rank, screen);
         } else if comparison.sides.len() > 2 {
@@ -43,6 +45,21 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     }
 }
 
+/// Names of variants are longer than the column of labels: they have lines of their own.
+fn variant_named(
+    comparison: &RunsComparison,
+    operation: &OperationComparison,
+    rank: Rank,
+    screen: &mut Screen,
+) -> OperationComparison {
+    let mut operation = operation.clone();
+    if comparison.hosts.is_some() {
+        let name = std::mem::take(&mut operation.operation);
+        screen.row(rank, (Tone::Quiet, "Variant"), &[(Tone::Strong, &escape::terminal(&name, usize::MAX))]);
+    }
+    operation
+}
+
 /// The metrics as they stand in a table: percentiles in rising order, in the places that percentiles have.
 fn rising(metrics: &[MetricComparison]) -> Vec<&MetricComparison> {
     let percentile = |metric: &MetricComparison| metric.metric.strip_prefix('p')?.parse::<f64>().ok();
@@ -59,10 +76,18 @@ fn rising(metrics: &[MetricComparison]) -> Vec<&MetricComparison> {
 }
 
 fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
-    let heads = format!("{:>VALUE_COLUMNS$}{:>VALUE_COLUMNS$}   B against A", "A", "B");
+    let texts = |metric: &MetricComparison| -> Vec<String> {
+        metric.sides.iter().map(|side| value(metric, side, screen)).collect()
+    };
+    let longest = operation.metrics.iter().flat_map(texts).map(|text| escape::width(&text)).max();
+    let columns = VALUE_COLUMNS.max(longest.unwrap_or_default() + 1);
+    let heads = format!("{:>columns$}{:>columns$}   B against A", "A", "B");
+    let rows: Vec<(&MetricComparison, String)> = rising(&operation.metrics)
+        .into_iter()
+        .map(|metric| (metric, texts(metric).iter().map(|text| padded(text, columns)).collect()))
+        .collect();
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
-    for metric in rising(&operation.metrics) {
-        let values: String = metric.sides.iter().map(|side| right(&value(metric, side, screen))).collect();
+    for (metric, values) in rows {
         let effect = metric.effects.first();
         let (tone, shown) =
             effect.map_or((Tone::Quiet, "no difference shown"), |effect| word(effect.verdict.word));
@@ -78,12 +103,16 @@ fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
             ],
         );
     }
+    for remark in operation.metrics.iter().filter_map(by_chance) {
+        screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &remark));
+    }
     screen.gap();
 }
 
 fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
+    let fitting = screen.style().width_columns.saturating_sub(LABEL_COLUMNS + 4) / (VALUE_COLUMNS + 4);
     let metrics: Vec<&MetricComparison> =
-        rising(&operation.metrics).into_iter().take(METRIC_COLUMNS).collect();
+        rising(&operation.metrics).into_iter().take(METRIC_COLUMNS.min(fitting.max(1))).collect();
     let heads: String = metrics.iter().map(|metric| right(metric.metric) + "    ").collect();
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
     for (index, side) in
@@ -110,7 +139,11 @@ fn label(operation: &OperationComparison, screen: &Screen) -> String {
 
 /// Padded on the left.
 fn right(text: &str) -> String {
-    format!("{:padding$}{text}", "", padding = VALUE_COLUMNS.saturating_sub(escape::width(text)))
+    padded(text, VALUE_COLUMNS)
+}
+
+fn padded(text: &str, columns: usize) -> String {
+    format!("{:padding$}{text}", "", padding = columns.saturating_sub(escape::width(text)))
 }
 
 /// A median in characters that the terminal can show: `4,000 req/s`, of lower bounds `≥ 10.0 s`.
@@ -118,6 +151,7 @@ fn value(metric: &MetricComparison, side: &SideValues, screen: &Screen) -> Strin
     let text = match (side.median, metric.unit) {
         (None, _) => number::MISSING.to_owned(),
         (Some(hz), "hz") => number::rate(hz),
+        (Some(count), "per_joule") => format!("{}/J", number::significant(count, 4)),
         (Some(ns), _) => number::duration_ns(ns.max(0.0) as u64),
     };
     let at_least = if side.is_lower_bound { "≥ " } else { "" };
@@ -131,4 +165,12 @@ fn effect_text(effect: &MetricEffect) -> String {
         (None, Some(bound)) => number::effect_bound(bound),
         (None, None) => effect.verdict.capped_by.first().cloned().unwrap_or_default(),
     }
+}
+
+/// Why a word contradicts its interval: among many comparisons, some intervals exclude no effect by chance.
+fn by_chance(metric: &MetricComparison) -> Option<String> {
+    let effect = metric.effects.first().filter(|effect| effect.verdict.word == Comparison::CannotTell)?;
+    let cause = effect.verdict.capped_by.first()?;
+    let excludes_none = effect.effect.is_some_and(|numbers| numbers.low > 1.0 || numbers.high < 1.0);
+    excludes_none.then(|| format!("{}: {cause}", metric.metric))
 }

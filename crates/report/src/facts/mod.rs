@@ -13,6 +13,7 @@ mod tests;
 pub use comparison::{comparison_document, differences};
 pub use ports::ports;
 pub use sheet::{FACTS_MAX, sheet};
+pub(crate) use value::pair;
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ pub(super) fn shown(name: &str, fact: &Fact) -> String {
 }
 
 /// Both values of a difference, so written that they can be told apart. Untrusted.
-pub(super) fn pair(name: &str, a: Option<&Fact>, b: Option<&Fact>) -> [String; 2] {
+pub(crate) fn pair(name: &str, a: Option<&Fact>, b: Option<&Fact>) -> [String; 2] {
     if let (Some(Fact::Text(one)), Some(Fact::Text(other))) = (a, b)
         && let Some(apart) = words_apart(one, other)
     {

@@ -5,6 +5,7 @@ import { prose } from "../../record/text.ts";
 import { WordBadge } from "../Forest.tsx";
 import { Frame, type Part } from "../Frame.tsx";
 import { Forests } from "./Forests.tsx";
+import { Hosts } from "./Hosts.tsx";
 import { Machines } from "./Machines.tsx";
 import { Curves, hasCurve, Variants } from "./Variants.tsx";
 import { Numbers } from "./Numbers.tsx";
@@ -18,6 +19,7 @@ const GATES_MAX = 3;
 function partsOf(compared: Compared): Part[] {
   const parts: (Part | false)[] = [
     compared.trend !== undefined && { id: "trend", title: "Runs over time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
+    compared.hosts !== undefined && { id: "hosts", title: "The machines", short: "Hosts", body: <Hosts compared={compared} shown={compared.hosts} /> },
     compared.matrix !== undefined && { id: "variants", title: "Bottleneck of each variant", short: "Variants", body: <Variants compared={compared} experiment={compared.matrix} /> },
     compared.matrix !== undefined &&
       hasCurve(compared.matrix) && { id: "curves", title: "Every trial of every variant", short: "Curves", body: <Curves compared={compared} experiment={compared.matrix} /> },
@@ -39,11 +41,11 @@ export function Comparison({ compared }: { compared: Compared }) {
   const masthead = (
     <header class="masthead">
       <p class="wordmark">sysdyno</p>
-      <p class="subject">{compared.matrix?.name ?? compared.sides.map((side) => side.runs[0]?.id ?? side.name).join(" · ")}</p>
-      <p class="when">{compared.matrix ? trialsOf(compared.matrix) : "comparison of runs"}</p>
+      <p class="subject">{compared.matrix?.name ?? compared.hosts?.experiment ?? compared.sides.map((side) => side.runs[0]?.id ?? side.name).join(" · ")}</p>
+      <p class="when">{compared.matrix ? trialsOf(compared.matrix) : compared.hosts ? "comparison of machines" : "comparison of runs"}</p>
     </header>
   );
-  const command = compared.matrix ? "experiment" : "compare";
+  const command = compared.hosts ? "experiment import" : compared.matrix ? "experiment" : "compare";
   const colophon = `Made by sysdyno ${command}. This page is self-contained: it needs no network and sends no data.`;
   return <Frame masthead={masthead} answer={<Result compared={compared} />} parts={partsOf(compared)} colophon={colophon} />;
 }
@@ -71,6 +73,17 @@ function Result({ compared }: { compared: Compared }) {
 function Answer({ compared }: { compared: Compared }) {
   const { sides } = compared;
   const refused = sides.filter((side) => side.is_refused).length;
+  const without = compared.operations.filter(({ metrics }) => metrics.every(({ effects }) => effects.length === 0)).length;
+  if (compared.hosts && compared.is_refused && without > 0 && without < compared.operations.length) {
+    return (
+      <>
+        <span class="badge badge-invalid">
+          <span aria-hidden="true">✘</span> {without} OF {compared.operations.length} VARIANTS NOT COMPARED
+        </span>{" "}
+        <span class="quiet">their numbers are shown, without a difference</span>
+      </>
+    );
+  }
   if (compared.is_refused) {
     const isPart = refused < sides.length - 1 && !sides[0]?.is_refused;
     return (

@@ -28,7 +28,7 @@ function sidesOf(metric: MetricComparison | undefined, compared: Comparison): Fo
 function rowsOf(metric: MetricComparison, compared: Comparison, letter: ((side: number) => string) | null): ForestRow[] {
   return metric.effects.map(({ side, effect, bound, verdict }) => ({
     key: `${metric.metric}-${side}`,
-    label: letter ? `${letter(side)} ${compared.matrix ? compared.sides[side]?.name : (compared.sides[side]?.runs[0]?.id ?? "")}` : metric.title,
+    label: letter ? `${letter(side)} ${compared.matrix || compared.hosts ? compared.sides[side]?.name : (compared.sides[side]?.runs[0]?.id ?? "")}` : metric.title,
     note: `${metric.better} is better`,
     effect,
     bound,

@@ -15,7 +15,7 @@ const METHODS: Record<EffectMethod, string> = {
 };
 
 export const written = (value: number | null, unit: MetricComparison["unit"]) =>
-  value === null ? MISSING : unit === "hz" ? rate(value) : duration(value);
+  value === null ? MISSING : unit === "hz" ? rate(value) : unit === "per_joule" ? `${significant(value, 4)}/J` : duration(value);
 
 /** A value that is a lower bound, or not. */
 const bounded = (value: number | null, isLowerBound: boolean, unit: MetricComparison["unit"]) => `${isLowerBound ? "≥ " : ""}${written(value, unit)}`;

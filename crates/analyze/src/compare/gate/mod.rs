@@ -5,6 +5,7 @@
 //! all the same; a refusal because a number is not the server's cannot.
 
 mod around;
+pub(super) mod emulated;
 mod plan;
 pub(super) mod sound;
 mod work;
@@ -84,6 +85,7 @@ pub static COMPARABILITY: &[&Gate] = &[
     &around::OTHER_MACHINE,
     &around::OTHER_TOOL,
     &work::OTHER_MIX,
+    &emulated::EMULATED,
 ];
 
 /// Gates that the user allows.

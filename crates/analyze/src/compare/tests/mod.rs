@@ -43,13 +43,13 @@ fn manifest(id: &str) -> Manifest {
 }
 
 /// A closed load without a flaw: 4,000 requests per second over ten seconds.
-fn clean() -> Specimen {
+pub(super) fn clean() -> Specimen {
     Specimen::closed(16, 4_000.0, 10.0).edit(|case| case.end.summary.learnt_body = Some(BODY))
 }
 
 const BODY: LearntBody = LearntBody { crc32: 7, body_bytes: 10_000 };
 
-fn profile_of(id: &str, specimen: &Specimen) -> RunProfile {
+pub(super) fn profile_of(id: &str, specimen: &Specimen) -> RunProfile {
     let events = specimen.watched.iter().cloned().map(EventKind::Watched);
     let mut events: Vec<Event> = events.map(|event| Event { mono_ns: at(1.0), event }).collect();
     events.extend(specimen.events.iter().cloned());
@@ -105,7 +105,7 @@ fn read_from_disk(case: &mut Specimen, share: f64) {
     case.readings = case.readings.clone().counter("disk.read_bytes", "disk:sda", share * 300.0 * 4_000.0);
 }
 
-fn fact(case: &mut Specimen, name: &str, fact: Fact) {
+pub(super) fn fact(case: &mut Specimen, name: &str, fact: Fact) {
     case.facts.facts.insert(name.into(), fact);
 }
 
@@ -123,6 +123,12 @@ fn cases() -> Vec<Case> {
             WARNED,
             |case| *case = case.clone().generator(0.999).cpu(0.999, 0.0, 0.0),
             |case| *case = case.clone().generator(0.25),
+        ),
+        (
+            "C17",
+            REFUSED,
+            |case| fact(case, "machine.emulator", Fact::Text("aarch64 on x86_64".into())),
+            |case| fact(case, "machine.emulator", Fact::Text("none".into())),
         ),
         ("C03", REFUSED, |case| *case = case.clone().fail(FailureClass::Status, 60), |_| {}),
         ("C03", WARNED, |case| *case = case.clone().fail(FailureClass::Status, 20), |_| {}),

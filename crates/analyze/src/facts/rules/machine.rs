@@ -4,13 +4,17 @@ use super::{FactRule, rules};
 
 /// The rules.
 pub(super) const RULES: &[FactRule] = rules! {
+    "D59" ["machine.emulator"], 10 10 10,
+        "emulator that sysdyno ran under, such as qemu-user",
+        "it translates every instruction, so its numbers are those of the emulator and not of a machine",
+        "qemu-user(1)";
     "D60" ["cpu.model", "cpu.vendor"], 9 5 9,
         "CPU model",
         "models differ in speed per core, in caches, and in the cost of system calls",
         "proc_cpuinfo(5)";
-    "D61" ["cpu.online_count", "cpu.cores_count", "cpu.sockets_count", "cpu.smt"], 9 5 9,
-        "number of CPUs, and how many of them share a core",
-        "two hardware threads do less than two cores",
+    "D61" ["cpu.allowed_count", "cpu.quota_ratio", "cpu.online_count", "cpu.cores_count", "cpu.sockets_count", "cpu.smt"], 9 5 9,
+        "number of CPUs, how many of them may be used, and how many share a core",
+        "two hardware threads do less than two cores, and a quota or a CPU set takes some of them away",
         "Documentation/admin-guide/cputopology.rst";
     "D62" ["limits.open_files_*", "sysctl.fs.file-max", "sysctl.fs.nr_open"], 9 4 6,
         "limits of open files and sockets",

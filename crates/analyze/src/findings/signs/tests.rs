@@ -32,6 +32,7 @@ fn with(specimen: Specimen, sign: &LimitSign, times: f64) -> Specimen {
         ScopeKind::Tier => "tier:mariadbd",
         ScopeKind::Disk => "disk:sda",
         ScopeKind::Log => "log:/var/log/app.log",
+        ScopeKind::Energy => "energy:package-0",
         ScopeKind::Process => "process:1000",
         _ => unreachable!("no sign is of this kind yet"),
     };

@@ -73,7 +73,17 @@ fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
             );
         }
     }
-    for name in &args.allowed {
+    Ok(CompareOptions {
+        margin_ratio: args.effect.map(|effect| effect.0),
+        metrics: args.metrics.clone(),
+        allowed: allowed(&args.allowed)?,
+        workload: args.workload.0,
+    })
+}
+
+/// Gates that the user allows, if they are gates that can be allowed.
+pub fn allowed(names: &[String]) -> anyhow::Result<Vec<String>> {
+    for name in names {
         match COMPARABILITY.iter().find(|gate| gate.id == name || gate.name == name) {
             Some(gate) if gate.can_be_allowed => {}
             Some(gate) => bail!(
@@ -87,12 +97,7 @@ fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
             ),
         }
     }
-    Ok(CompareOptions {
-        margin_ratio: args.effect.map(|effect| effect.0),
-        metrics: args.metrics.clone(),
-        allowed: args.allowed.clone(),
-        workload: args.workload.0,
-    })
+    Ok(names.to_vec())
 }
 
 fn shown(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::thresholds;
 use std::fmt::Write;
-use sysdyno_analyze::compare::{COMPARABILITY, COMPARED_METRICS};
+use sysdyno_analyze::compare::{COMPARABILITY, COMPARED_METRICS, ComparedMetric, MACHINE_METRICS};
 use sysdyno_record::effect::Better;
 
 const HEADER: &str = "\
@@ -90,14 +90,36 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 | `machines[]` | `side`, `differences[]` as of `sysdyno facts A B --json`, at most 50, and `count` of all |
 | `trend` | with `--trend`: `runs[]`, `metrics[]` with `values[]`, `changes[]` (`index` of the first run at the new level, `effect`, `permutation_p`, `welch_p`, `verdict`), `sentence` |
 | `matrix` | of `sysdyno experiment`: `name`, `planned_count`, `measured_count`, `repeated_count` (runs that were disturbed, and were made once more), `variants[]` (`side`, `levels[]`, `settings[]`, `prepare[]`, `failed_ratio` (median of the runs), `cpus[]` of `number`, `busy_ratio`, `softirq_ratio` (medians of the runs, of the server's host), `found[]` of `title`, `id`, `runs_count`, `curve[]`) |
+| `hosts` | of `sysdyno experiment import`: `experiment`, and `hosts[]` with `side`, `cpu`, `architecture`, `kernel`, `emulator`, `cpus_count`, `cores_count` (that the server could use), `frequency_ghz`, `power` (`rapl` or `meter`), each `null` where it is not known. Sides are machines, and operations the variants of the experiment |
 | `limits[]` | what these numbers cannot say |
+";
+
+const MACHINES: &str = "
+`sysdyno experiment import` also divides the rates of machines by what each has for them. Each variant is compared by itself, and its
+blocks pair nothing across machines. p is adjusted for the number of machines. Within a variant, the metric that decides and each of
+these is tested separately, and all other metrics share one error rate.
+
 ";
 
 /// The reference of comparisons.
 pub(super) fn reference() -> String {
     let mut text = format!("{HEADER}\n## Metrics\n\nOf those that both sides have, the first decides.\n\n");
-    text.push_str("| metric | what it is | gets better | Δ | deviation between runs, if assumed |\n|---|---|---|---|---|\n");
-    for metric in COMPARED_METRICS {
+    text.push_str(&table(COMPARED_METRICS));
+    text.push_str(MACHINES);
+    text.push_str(&table(MACHINE_METRICS));
+    text.push_str("\n## Gates\n\nLimits without another source are house values. *May be allowed*: `--allow NAME` turns the refusal into a warning.\n");
+    for gate in COMPARABILITY {
+        let _ = write!(text, "\n### {} {}\n\n{}\n", gate.id, gate.name, gate.meaning);
+        text.push_str(&thresholds(gate.thresholds));
+        let allowed = if gate.can_be_allowed { " May be allowed." } else { "" };
+        let _ = writeln!(text, "\nWhat to do: {}.{allowed}", gate.remedy);
+    }
+    text
+}
+
+fn table(metrics: &[ComparedMetric]) -> String {
+    let mut text = "| metric | what it is | gets better | Δ | deviation between runs, if assumed |\n|---|---|---|---|---|\n".to_owned();
+    for metric in metrics {
         let better = if metric.better == Better::Higher { "upwards" } else { "downwards" };
         let percent = |ratio: f64| (ratio * 1000.0).round() / 10.0;
         let _ = writeln!(
@@ -110,13 +132,6 @@ pub(super) fn reference() -> String {
             percent(metric.deviation.value),
             metric.deviation.source
         );
-    }
-    text.push_str("\n## Gates\n\nLimits without another source are house values. *May be allowed*: `--allow NAME` turns the refusal into a warning.\n");
-    for gate in COMPARABILITY {
-        let _ = write!(text, "\n### {} {}\n\n{}\n", gate.id, gate.name, gate.meaning);
-        text.push_str(&thresholds(gate.thresholds));
-        let allowed = if gate.can_be_allowed { " May be allowed." } else { "" };
-        let _ = writeln!(text, "\nWhat to do: {}.{allowed}", gate.remedy);
     }
     text
 }

@@ -1,5 +1,7 @@
 //! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
 
+mod export;
+mod import;
 mod result;
 mod stage;
 mod trial;
@@ -51,6 +53,8 @@ pub fn experiment(args: ExperimentArgs, ui: &Ui) -> anyhow::Result<Exit> {
             let folder = ExperimentFolder::open(&args.folder)?;
             Ok(report(&folder, ComparisonForm::of_json(args.host.json), ui)?.exit)
         }
+        ExperimentCommand::Export(args) => export::export(&args, ui),
+        ExperimentCommand::Import(args) => import::import(&args, ui),
     }
 }
 

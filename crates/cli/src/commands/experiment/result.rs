@@ -50,12 +50,12 @@ pub(super) fn settle(folder: &mut ExperimentFolder, making: &Making<'_>) -> anyh
     Ok(())
 }
 
-fn is_work(plan: &ExperimentPlan) -> bool {
+pub(super) fn is_work(plan: &ExperimentPlan) -> bool {
     plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)))
 }
 
 /// The runs that count, as `read` sees them, of each variant.
-fn measured<R>(
+pub(super) fn measured<R>(
     folder: &ExperimentFolder,
     read: impl Fn(&Path) -> anyhow::Result<R>,
 ) -> anyhow::Result<Vec<MeasuredVariant<R>>> {

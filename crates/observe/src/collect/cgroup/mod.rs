@@ -11,7 +11,7 @@ mod places;
 use super::{Collector, Pass, Table};
 use crate::roots::Roots;
 use crate::source::cpu_stat::{self, Throttling};
-use crate::source::{KeptFile, Shape, pid_stat, read_once};
+use crate::source::{KeptFile, Shape, decimal, pid_stat, read_once};
 use places::{BOTH_ROLES, GroupPlace, members};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -123,7 +123,7 @@ impl Group {
         ];
         all.iter_mut().for_each(|column| column.unavailable.clone_from(&self.reason));
         if self.quota_ratio.is_none() && self.reason.is_none() {
-            all[QUOTA].unavailable = Some("no cgroup of the process has a quota".to_owned());
+            all[QUOTA].unavailable = Some(NO_QUOTA.to_owned());
         }
         if self.is_free() { all.split_off(QUOTA) } else { all }
     }
@@ -214,6 +214,23 @@ fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Leve
     // A group that is there and has no such counters has no quota either.
     if places.iter().any(GroupPlace::is_visible) { Ok(vec![]) } else { Err(HIDDEN.to_owned()) }
 }
+
+/// The least quota of the groups of this process. Unit: CPUs.
+///
+/// # Errors
+/// Why there is none, or none is known.
+pub(crate) fn own_quota(roots: &Roots) -> Result<f64, String> {
+    let buffer = &mut Vec::new();
+    let stat = read_once(&roots.in_proc("self/stat"), buffer).map_err(|error| error.to_string())?;
+    let own = decimal(stat.split(|byte| *byte == b' ').next().unwrap_or_default());
+    let own = own.and_then(|pid| u32::try_from(pid).ok()).ok_or("this process is unknown")?;
+    let levels = find_levels(roots, own, buffer)?;
+    let quotas = levels.iter().filter_map(|level| read_quota(&level.folder, buffer));
+    quotas.min_by(f64::total_cmp).ok_or_else(|| NO_QUOTA.to_owned())
+}
+
+/// Why there is no quota.
+const NO_QUOTA: &str = "no cgroup of the process has a quota";
 
 /// Why nothing is known of the groups of a process.
 const HIDDEN: &str = "the cgroup hierarchy is not visible here";
