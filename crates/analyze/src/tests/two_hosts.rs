@@ -126,16 +126,21 @@ fn others_are_named_with_the_machine_that_they_use() {
 
 #[test]
 fn a_host_that_was_lost_makes_the_trial_invalid() {
-    let lost = |at_seconds: f64| {
-        let event = EventKind::HostLost { host: "ann@web".into(), reason: "it did not respond".into() };
+    let lost_and = |at_seconds: f64, goes_on: bool| {
+        let (host, reason) = ("ann@web".into(), "it did not respond".into());
+        let event = EventKind::HostLost { host, reason, goes_on };
         open().edit(|case| case.events.push(Event { mono_ns: at(at_seconds), event }))
     };
+    let lost = |at_seconds: f64| lost_and(at_seconds, false);
     let told = reason("V41", lost(BEGIN + 3.0), open(), false).expect("is told");
     assert_eq!(
         (told.status, told.text.as_str()),
         (VerdictStatus::Invalid, "ann@web was lost after 3.0 s: it did not respond")
     );
     assert_eq!(reason("V41", lost(BEGIN + 3600.0), open(), false), None, "after its end");
+    let told = reason("V41", lost_and(BEGIN + 3.0, true), open(), false).expect("is told");
+    assert_eq!(told.status, VerdictStatus::Suspect);
+    assert!(told.text.ends_with("its part of the load is missing from then on"), "{}", told.text);
 }
 
 #[test]

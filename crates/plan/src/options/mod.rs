@@ -33,7 +33,7 @@ pub use objective::ObjectiveOption;
 pub use origin::OriginOptions;
 pub use probe::{ProbeOption, ProbeOptions, ProbeTargetOption};
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
-pub use servers::{ServerOptions, SshOptions};
+pub use servers::{FleetOptions, ServerOptions, SshOptions};
 pub use target::{Field, TargetOptions};
 pub use tryout::{PercentOption, SideTable, TryFile, TryOptions};
 pub use typed::Typed;

@@ -7,7 +7,7 @@ use super::labs::{LabAddresses, LabHost};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use sysdyno_load::LoadError;
-use sysdyno_load::target::{Fence, FenceJudgement};
+use sysdyno_load::target::{Fence, FenceJudgement, check_address};
 use sysdyno_observe::{boot_id, host_addresses, own_network, route};
 use sysdyno_record::plan::{Endpoint, LoadPlan, Target};
 use sysdyno_record::route::{AllowList, HostAddress, Route};
@@ -142,6 +142,8 @@ pub(super) fn authorize(
     labs: Option<&dyn LabAddresses>,
 ) -> Result<(), LoadError> {
     let judge = |target: &Target, sources: &[IpAddr]| {
+        // Whoever sends a plan has checked it, or says so.
+        check_address(target)?;
         let Some(call) = RouteCall::of(target, sources) else { return Ok(()) };
         match RouteReport::here(&call, &[], labs).judge(call.address, fence) {
             FenceJudgement::Passes => Ok(()),

@@ -102,7 +102,8 @@ fn merged_of(plan: &LoadPlan, lines: Vec<(usize, Said)>) -> (crate::engine::Load
     let (control, mut kept) = (Control::new(), Kept::default());
     let mut script = Script { lines: lines.into(), refused: Vec::new() };
     let hosts = vec![host("a"), host("b")];
-    let outcome = spread(plan, 1, &control, hosts, &mut script, &mut kept).expect("the plan is one");
+    let outcome =
+        spread(plan, 1, &control, (hosts, usize::MAX), &mut script, &mut kept).expect("the plan is one");
     (outcome, kept, script.refused.into_iter().map(|(host, _)| host).collect())
 }
 
