@@ -138,7 +138,7 @@ fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, &'static str
     let end_mark = "-----END CERTIFICATE-----";
     let end =
         text.rfind(end_mark).filter(|end| *end > begin).ok_or("a certificate is damaged")? + end_mark.len();
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text[begin..end].as_bytes()).collect();
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text.as_bytes()[begin..end]).collect();
     found.map_err(|_| "a certificate is damaged")
 }
 

@@ -78,14 +78,14 @@ impl FromStr for Permission {
 
 /// What a controller may do here.
 #[derive(Clone, Debug)]
-pub struct Gate {
+pub struct AgentGate {
     /// The permissions that were given.
     pub allows: Vec<Permission>,
     /// Whether a controller's word counts that a target behind a router is its user's to load.
     pub trusts_word: bool,
 }
 
-impl Gate {
+impl AgentGate {
     /// A message as it may be passed on, or why it may not.
     pub(crate) fn pass(&self, message: ToAgent) -> Result<ToAgent, String> {
         match message {
@@ -140,7 +140,8 @@ impl Gate {
         }
         if names_files(plan) {
             return Err(
-                "a load of a fleet may not name files of the agent's host (--tls-ca, --tls-cert, --tls-key)"
+                "a load of a fleet may not name files of the agent's host, such as those of --tls-ca, \
+                        --tls-cert, and --tls-key"
                     .into(),
             );
         }
@@ -177,9 +178,12 @@ fn is_own(address: std::net::IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
+/// Whether a plan names files, or is of a kind that is made from files and not divided over hosts.
 fn names_files(plan: &LoadPlan) -> bool {
-    let tls = plan.wire.tls.as_ref();
-    tls.is_some_and(|tls| tls.ca_file.is_some() || tls.certificate_file.is_some() || tls.key_file.is_some())
+    let (tls, workload) = (plan.wire.tls.as_ref(), &plan.workload);
+    let for_tls = tls
+        .is_some_and(|tls| tls.ca_file.is_some() || tls.certificate_file.is_some() || tls.key_file.is_some());
+    for_tls || !workload.files.is_empty() || workload.log.is_some() || workload.session.is_some()
 }
 
 #[cfg(test)]
@@ -188,9 +192,9 @@ mod tests {
     use sysdyno_record::plan::Target;
     use sysdyno_run::agent::wire::PartSignal;
 
-    fn gate(words: &str) -> Gate {
+    fn gate(words: &str) -> AgentGate {
         let allows = words.split_terminator(',').map(|word| word.parse().expect("a permission")).collect();
-        Gate { allows, trusts_word: false }
+        AgentGate { allows, trusts_word: false }
     }
 
     /// A part of a load as a controller sends it.
@@ -248,9 +252,36 @@ mod tests {
     }
 
     #[test]
+    fn a_load_names_no_file_of_the_host() {
+        let AgentRequest::Part(call) = part(at("10.0.0.1:80")) else { panic!("it is another request") };
+        let passes = |edit: &dyn Fn(&mut serde_json::Value)| {
+            let mut value = serde_json::to_value(&call).expect("encodes");
+            edit(&mut value["plan"]);
+            let call = serde_json::from_value(value).expect("a part");
+            is_passed("load", AgentRequest::Part(Box::new(call)))
+        };
+        assert!(passes(&|_| {}));
+        let tls = |key: &'static str| {
+            move |plan: &mut serde_json::Value| {
+                plan["wire"] = serde_json::json!({ "tls": {
+                    "server_name": "x", "version": null, "resume_ratio": 0.0, "is_insecure": false,
+                    "ca_file": null, "certificate_file": null, "key_file": null,
+                }});
+                if !key.is_empty() {
+                    plan["wire"]["tls"][key] = "/etc/shadow".into();
+                }
+            }
+        };
+        assert!(passes(&tls("")));
+        for key in ["ca_file", "certificate_file", "key_file"] {
+            assert!(!passes(&tls(key)), "{key}");
+        }
+    }
+
+    #[test]
     fn a_controllers_word_counts_only_where_it_is_trusted() {
         for trusts_word in [false, true] {
-            let gate = Gate { trusts_word, ..gate("load") };
+            let gate = AgentGate { trusts_word, ..gate("load") };
             let passed = gate.pass(ToAgent::Call(part(at("10.0.0.1:80")))).expect("passes");
             let ToAgent::Call(AgentRequest::Part(call)) = passed else { panic!("it is another request") };
             assert_eq!(call.is_target_mine, trusts_word);

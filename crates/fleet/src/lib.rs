@@ -31,6 +31,6 @@ pub use card::AgentCard;
 pub use controller::{FleetOrder, chosen, open_tunnel, roster};
 pub use credentials::Credentials;
 pub use error::FleetError;
-pub use gate::{Gate, NoPermission, Permission};
+pub use gate::{AgentGate, NoPermission, Permission};
 pub use message::FLEET_PROTOCOL;
 pub use nats::{BrokerUrl, Login, NatsClient, NatsMessage, NoBrokerUrl, PublicKey, SigningKey};

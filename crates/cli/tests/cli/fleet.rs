@@ -1,7 +1,6 @@
 //! `sysdyno fleet`: agents that dial out to a real broker, and what becomes of a load when one of the three dies.
 
 use crate::rig::fleet::{FleetRig, NEAR_NEEDS, NEEDS, NearFleet};
-use crate::rig::pair::processes_with;
 use crate::rig::program::{Outcome, Program, Target};
 use crate::rig::{skip, wait_until};
 use crate::server_host::lines;
@@ -94,10 +93,8 @@ fn recorded(folder: &Path, kind: LatencyKind) -> BTreeMap<u64, u64> {
     buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value())).collect()
 }
 
-fn no_process_is_left() -> bool {
-    wait_until(Duration::from_secs(20), || {
-        processes_with(&["agent", "--stdio", "--lease", "800ms"]).is_empty()
-    })
+fn no_process_is_left(rig: &FleetRig) -> bool {
+    wait_until(Duration::from_secs(20), || rig.workers().is_empty())
 }
 
 fn reason(outcome: &Outcome) -> String {
@@ -142,7 +139,7 @@ fn agents_of_a_fleet_send_one_schedule_and_nginx_counts_them() {
     }
     let hosts = document(&folder, "generators.json");
     assert!(hosts[0]["clock"]["exchanges_count"].as_u64() > Some(0), "{hosts}");
-    assert!(no_process_is_left(), "an agent's process outlives the run");
+    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
     let audit = rig.audit(0);
     let requests: Vec<&str> = audit
         .iter()
@@ -186,7 +183,7 @@ fn an_agent_that_is_killed_is_named_and_the_others_stop() {
         json["generators"][0]["lost"].is_string() && json["generators"][1]["lost"].is_null(),
         "{outcome}"
     );
-    assert!(no_process_is_left(), "an agent's process outlives the run");
+    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
 }
 
 #[test]
@@ -210,7 +207,7 @@ fn a_controller_that_is_killed_stops_the_load_within_the_lease() {
     assert!(wait_until(Duration::from_secs(40), is_free), "an agent is still leased");
     let outcome = rig.start(&next, load).finish(LIMIT);
     assert_eq!(outcome.count("ok"), 100, "{outcome}");
-    assert!(no_process_is_left(), "an agent's process outlives the run");
+    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
 }
 
 #[test]
@@ -246,7 +243,7 @@ fn a_broker_that_dies_stops_the_load_and_what_was_measured_comes_afterwards() {
         logged(&rig, 2),
         "what the agents kept came after the broker did: {outcome}"
     );
-    assert!(no_process_is_left(), "an agent's process outlives the run");
+    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
 }
 
 #[test]
@@ -543,7 +540,7 @@ fn an_agent_that_was_frozen_does_not_catch_up() {
     ];
     let running = rig.start(&program, load);
     await_load(&rig, 1);
-    let workers = processes_with(&["agent", "--stdio", "--lease", "800ms"]);
+    let workers = rig.workers();
     assert_eq!(workers.len(), 1);
     signal(workers[0], Signal::STOP);
     std::thread::sleep(Duration::from_secs(3));
@@ -556,6 +553,38 @@ fn an_agent_that_was_frozen_does_not_catch_up() {
     let late = rig.star().logged_of(0) - before;
     assert!(late < 600, "{late} requests were sent late: {outcome}");
     assert_eq!(written(&program.run_folder().expect("is kept")), rig.star().status_count(), "{outcome}");
+}
+
+#[test]
+fn an_agent_with_another_clock_begins_with_the_others() {
+    let test = "an_agent_with_another_clock_begins_with_the_others";
+    if !is_thorough(test) || !crate::rig::has(test, &["unshare"]) {
+        return;
+    }
+    let Some(mut rig) = FleetRig::without_agents(2) else { return skip(test, NEEDS) };
+    rig.start_agent(0, &["--allow", "load"]);
+    rig.start_agent_ahead(1, 5_000);
+    rig.await_agents(2);
+    let program = Program::new();
+    let load =
+        ["load", &rig.star().url(), "-c", "4", "-r", "400/s", "--arrival", "constant", "-d", "3s", "-t", "1"];
+    let outcome =
+        rig.start(&program, load.into_iter().chain(["--load-from", "fleet:all", "--json"])).finish(LIMIT);
+    assert!(outcome.code == Some(0) || outcome.is_disturbed(), "{outcome}");
+    let hosts = document(&program.run_folder().expect("is kept"), "generators.json");
+    let clock = |number: usize, name: &str| hosts[number]["clock"][name].clone();
+    assert_eq!((clock(0, "is_same_clock"), clock(0, "offset_ns")), (true.into(), 0.into()));
+    assert_eq!(clock(1, "is_same_clock"), false);
+    let (offset, uncertainty) = (
+        clock(1, "offset_ns").as_i64().expect("is a number"),
+        clock(1, "uncertainty_ns").as_i64().expect("is a number"),
+    );
+    assert!((offset + 5_000_000_000_000).abs() <= uncertainty, "{offset} ± {uncertainty}");
+    assert!(uncertainty > 0 && uncertainty < 50_000_000, "± {uncertainty}");
+    assert_eq!(outcome.count("scheduled"), 1200, "{outcome}");
+    // Had it begun at another instant, its requests would be late or early by that.
+    let late = outcome.json()["generators"][1]["latency"]["loop_slip"]["p99"].as_u64();
+    assert!(late.is_none_or(|late| late < 1_000_000_000), "{outcome}");
 }
 
 #[test]
@@ -580,7 +609,10 @@ fn an_agent_that_is_killed_and_started_again_still_tells_what_it_had_measured() 
         "--json",
     ];
     let running = rig.start(&program, load);
-    await_load(&rig, 1);
+    // What was measured is told once a second.
+    let has_measured =
+        || program.run_folder().is_some_and(|folder| lines(&folder, "intervals.jsonl").len() > 2);
+    assert!(wait_until(LIMIT, has_measured), "the load never began: {}", rig.agent_log(0));
     rig.kill_agent(0);
     rig.start_agent(0, &["--allow", "load"]);
     let outcome = running.finish(LIMIT);

@@ -10,12 +10,12 @@
 
 mod session;
 
-use self::session::{Session, SessionNeeds};
+use self::session::{AgentSession, SessionNeeds};
 use crate::audit::{Audit, AuditEvent};
 use crate::card::AgentCard;
 use crate::error::FleetError;
 use crate::files;
-use crate::gate::Gate;
+use crate::gate::AgentGate;
 use crate::message::{FLEET_PROTOCOL, FleetMessage, MessageKind, OpenBody, SessionId};
 use crate::nats::{NatsClient, NatsMessage, PublicKey};
 use crate::spool::Spool;
@@ -58,7 +58,7 @@ pub struct AgentSetup {
     /// Its labels.
     pub labels: FleetLabels,
     /// What controllers may do.
-    pub gate: Gate,
+    pub gate: AgentGate,
     /// The keys of controllers whose orders count.
     pub controllers: Vec<PublicKey>,
     /// This program, which is started for each session.
@@ -108,7 +108,7 @@ struct FleetAgent<'a> {
     setup: AgentSetup,
     card: AgentCard,
     audit: Audit,
-    sessions: Vec<Session>,
+    sessions: Vec<AgentSession>,
     /// Sessions that are over, the last one last: what still arrives of them is late.
     finished: VecDeque<SessionId>,
     /// When the card was last sent.
@@ -144,7 +144,7 @@ impl FleetAgent<'_> {
         }
         self.carded = now;
         // One that has lost its lease is in nobody's way: the next controller takes over.
-        let holds = |session: &&Session| session.is_working() && !session.has_lost_lease();
+        let holds = |session: &&AgentSession| session.is_working() && !session.has_lost_lease();
         let working = self.sessions.iter().find(holds);
         self.card.leased_to = working.map(|session| session.claimed().to_owned());
         if let Ok(bytes) = serde_json::to_vec(&self.card) {
@@ -197,7 +197,7 @@ impl FleetAgent<'_> {
             name: self.setup.name.clone(),
             spools: self.setup.state.join("spool"),
         };
-        let session = Session::challenge(id, (key, claimed), lease, needs);
+        let session = AgentSession::challenge(id, (key, claimed), lease, needs);
         self.sessions.push(session);
     }
 
@@ -254,7 +254,7 @@ impl FleetAgent<'_> {
                     &key.to_string(),
                     "continued after a restart",
                 );
-                self.sessions.push(Session::recovered(id, key, (spool, nonce), needs));
+                self.sessions.push(AgentSession::recovered(id, key, (spool, nonce), needs));
             }
             _ if now.since(self.unknown) > UNKNOWN_NS => {
                 self.unknown = now;
@@ -271,7 +271,7 @@ impl FleetAgent<'_> {
             events.extend(session.tick());
         }
         self.log(&events);
-        self.finished.extend(self.sessions.iter().filter(|session| session.is_over()).map(Session::id));
+        self.finished.extend(self.sessions.iter().filter(|session| session.is_over()).map(AgentSession::id));
         let extra = self.finished.len().saturating_sub(MAX_FINISHED);
         self.finished.drain(..extra);
         self.sessions.retain(|session| !session.is_over());

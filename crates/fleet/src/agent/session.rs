@@ -55,7 +55,7 @@ pub(super) struct SessionEvent {
 }
 
 /// A session.
-pub(super) struct Session {
+pub(super) struct AgentSession {
     id: SessionId,
     key: PublicKey,
     claimed: String,
@@ -87,15 +87,15 @@ struct Worker {
     input: SyncSender<Vec<u8>>,
 }
 
-impl Session {
+impl AgentSession {
     /// A session that waits for the answer to its challenge.
     pub(super) fn challenge(
         id: SessionId,
         (key, claimed): (PublicKey, String),
         lease: Duration,
         needs: SessionNeeds,
-    ) -> Session {
-        let session = Session::new(id, key, (claimed, random()), (lease, None), needs);
+    ) -> AgentSession {
+        let session = AgentSession::new(id, key, (claimed, random()), (lease, None), needs);
         session.tell_challenge();
         session
     }
@@ -106,11 +106,11 @@ impl Session {
         key: PublicKey,
         (spool, nonce): (Spool, Nonce),
         needs: SessionNeeds,
-    ) -> Session {
+    ) -> AgentSession {
         let total = spool.count();
         let outgoing = Some(Outgoing::new(spool, total));
         let session =
-            Session::new(id, key, (String::new(), nonce), (Duration::from_secs(1), outgoing), needs);
+            AgentSession::new(id, key, (String::new(), nonce), (Duration::from_secs(1), outgoing), needs);
         session.lock().ended = Some("the agent on it was started again".into());
         session
     }
@@ -121,9 +121,9 @@ impl Session {
         (claimed, nonce): (String, Nonce),
         (lease, outgoing): (Duration, Option<Outgoing<Spool>>),
         needs: SessionNeeds,
-    ) -> Session {
+    ) -> AgentSession {
         let now = clock::monotonic();
-        Session {
+        AgentSession {
             id,
             key,
             claimed,

@@ -226,24 +226,18 @@ impl Tunnel {
     }
 
     /// Hands on what the agent says, until the end.
-    fn receive(&self, mut far: &UnixStream, heard: &Receiver<NatsMessage>) {
+    fn receive(&self, far: &UnixStream, heard: &Receiver<NatsMessage>) {
         let (mut beaten, mut alive) = (MonoNs(0), clock::monotonic());
         loop {
             if self.lock().cause.is_some() {
                 return;
             }
             match heard.recv_timeout(Duration::from_millis(25)) {
-                Ok(message) => {
-                    let decoded = FleetMessage::decode(&message.payload);
-                    if let Some(message) = decoded.filter(|message| message.session == self.ends.session) {
-                        alive = clock::monotonic();
-                        match self.take(message) {
-                            Ok(chunk) if far.write_all(&chunk).is_ok() => {}
-                            Ok(_) => return,
-                            Err(cause) => return self.fail(cause),
-                        }
-                    }
-                }
+                Ok(message) => match self.hand_on(&message, far) {
+                    Ok(true) => alive = clock::monotonic(),
+                    Ok(false) => {}
+                    Err(cause) => return self.fail(cause),
+                },
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     return self.fail("the broker's client is gone".into());
@@ -258,6 +252,18 @@ impl Tunnel {
                 return self.fail(cause);
             }
         }
+    }
+
+    /// Hands a message on; whether it was one of this session.
+    fn hand_on(&self, message: &NatsMessage, mut far: &UnixStream) -> Result<bool, String> {
+        let decoded = FleetMessage::decode(&message.payload);
+        let Some(message) = decoded.filter(|message| message.session == self.ends.session) else {
+            return Ok(false);
+        };
+        let chunk = self.take(message)?;
+        // Where nobody listens any more, nobody reads why either.
+        far.write_all(&chunk).map_err(|error| error.to_string())?;
+        Ok(true)
     }
 
     /// What a message adds to the stream, or why there is no more.

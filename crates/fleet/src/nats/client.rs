@@ -7,7 +7,7 @@
 //! dropped. Whoever needs more numbers messages and asks again (`crate::stream`).
 
 use super::address::BrokerUrl;
-use super::link::{Link, Login, is_blocked};
+use super::link::{BrokerLink, Login, is_blocked};
 use super::wire::{MAX_PAYLOAD_BYTES, Operation, is_subject};
 use crate::error::FleetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -79,7 +79,7 @@ impl NatsClient {
     /// # Errors
     /// The broker cannot be reached, is not who it should be, or refuses the login.
     pub fn connect(url: &BrokerUrl, login: Login, name: &str) -> Result<NatsClient, FleetError> {
-        let link = Link::open(url, &login, name).map_err(|error| FleetError::Broker {
+        let link = BrokerLink::open(url, &login, name).map_err(|error| FleetError::Broker {
             broker: url.to_string(),
             cause: error.cause,
             hint: error.hint,
@@ -153,7 +153,7 @@ impl NatsClient {
         let is_waiting = |state: &mut State| state.connected.is_some() && !state.outgoing.is_empty();
         let state = self.shared.lock();
         let waited = self.shared.changed.wait_timeout_while(state, span, is_waiting);
-        waited.map_or(false, |(_, timeout)| !timeout.timed_out())
+        waited.is_ok_and(|(_, timeout)| !timeout.timed_out())
     }
 }
 
@@ -176,7 +176,7 @@ impl Shared {
     }
 
     /// A connection has come up: all subscriptions are made again.
-    fn connected(&self, link: &Link) {
+    fn connected(&self, link: &BrokerLink) {
         let mut state = self.lock();
         let subscriptions = state.subscribers.iter();
         let text: String =
@@ -207,7 +207,7 @@ struct Keeper {
 struct Gone;
 
 impl Keeper {
-    fn keep(self, first: Link) {
+    fn keep(self, first: BrokerLink) {
         // Only a name is lost if this fails.
         let _ = rustix::thread::set_name(c"sysdyno-nats");
         let mut link = Some(first);
@@ -221,7 +221,7 @@ impl Keeper {
             if self.shared.lock().is_closed {
                 return;
             }
-            match Link::open(&self.url, &self.login, &self.name) {
+            match BrokerLink::open(&self.url, &self.login, &self.name) {
                 Ok(opened) => {
                     self.shared.connected(&opened);
                     link = Some(opened);
@@ -245,7 +245,7 @@ impl Keeper {
     }
 
     /// Works until the connection is gone, or the client.
-    fn serve(&self, mut link: Link) -> Result<(), Gone> {
+    fn serve(&self, mut link: BrokerLink) -> Result<(), Gone> {
         let (mut heard, mut asked) = (clock::monotonic(), clock::monotonic());
         let (mut sending, mut piece) = (Sending::default(), vec![0; 64 << 10]);
         loop {
@@ -269,7 +269,7 @@ impl Keeper {
     }
 
     /// Sends as much as the socket takes.
-    fn send(&self, link: &mut Link, sending: &mut Sending) -> Result<(), Gone> {
+    fn send(&self, link: &mut BrokerLink, sending: &mut Sending) -> Result<(), Gone> {
         loop {
             if sending.is_done() && !link.wants_write() {
                 let mut state = self.shared.lock();
@@ -294,7 +294,7 @@ impl Keeper {
     }
 
     /// Waits until there is something to do, a moment at most.
-    fn wait(&self, link: &Link, sending: &Sending) -> Result<(), Gone> {
+    fn wait(&self, link: &BrokerLink, sending: &Sending) -> Result<(), Gone> {
         let is_sending = !sending.is_done() || link.wants_write();
         let flags = if is_sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let mut files = [PollFd::new(&link.socket, flags), PollFd::new(&self.woken, PollFlags::IN)];
@@ -309,7 +309,7 @@ impl Keeper {
     }
 
     /// Hands on what has come; whether there was anything.
-    fn receive(&self, link: &mut Link, piece: &mut [u8], sending: &mut Sending) -> Result<bool, Gone> {
+    fn receive(&self, link: &mut BrokerLink, piece: &mut [u8], sending: &mut Sending) -> Result<bool, Gone> {
         let mut has_heard = false;
         loop {
             let length = match link.read(piece) {

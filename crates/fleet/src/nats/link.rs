@@ -58,18 +58,18 @@ fn unusable(cause: impl Into<String>) -> LinkError {
 }
 
 /// A connection that is logged in.
-pub(super) struct Link {
+pub(super) struct BrokerLink {
     pub(super) socket: TcpStream,
     tls: Option<Box<ClientConnection>>,
     pub(super) decoder: OperationDecoder,
     pub(super) max_payload_bytes: usize,
 }
 
-impl Link {
+impl BrokerLink {
     /// Connects and logs in. Blocks for a few seconds at most.
-    pub(super) fn open(url: &BrokerUrl, login: &Login, name: &str) -> Result<Link, LinkError> {
+    pub(super) fn open(url: &BrokerUrl, login: &Login, name: &str) -> Result<BrokerLink, LinkError> {
         let end = clock::monotonic().after(SET_UP);
-        let mut link = Link {
+        let mut link = BrokerLink {
             socket: connect(url)?,
             tls: None,
             decoder: OperationDecoder::default(),
@@ -203,7 +203,7 @@ impl Link {
         }
     }
 
-    /// Takes bytes to send; with TLS they may lie in memory until [`Link::flush`].
+    /// Takes bytes to send; with TLS they may lie in memory until [`BrokerLink::flush`].
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.socket.write(bytes) };
         let taken = tls.writer().write(bytes)?;

@@ -188,6 +188,23 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_for_a_public_address_is_refused_whoever_sends_it() {
+        let fence = Fence { lists: Vec::new(), is_target_mine: true };
+        let told = |address: &str| {
+            let target = Target {
+                url: "http://x/".into(),
+                endpoint: Endpoint::Tcp(address.parse().expect("an address")),
+                host: "x".into(),
+                path: "/".into(),
+            };
+            authorize(&LoadPlan::plain(target), &fence, None).err().map(|error| error.to_string())
+        };
+        assert!(told("8.8.8.8:80").is_some_and(|told| told.contains("a public address")));
+        assert!(told("127.0.0.1:25").is_some_and(|told| told.contains("never loads port 25")));
+        assert_eq!(told("127.0.0.1:80"), None);
+    }
+
+    #[test]
     fn an_address_of_a_lab_is_refused_whatever_is_allowed() {
         let network = "10.0.0.0/8".parse().expect("a network");
         let lists = vec![AllowList { networks: vec![network], source: "a file".into() }];

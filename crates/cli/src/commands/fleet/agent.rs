@@ -8,7 +8,7 @@ use crate::ui::{Signals, Ui};
 use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
-use sysdyno_fleet::{AgentSetup, BrokerUrl, Credentials, Gate, NatsClient, Permission, serve_fleet};
+use sysdyno_fleet::{AgentGate, AgentSetup, BrokerUrl, Credentials, NatsClient, Permission, serve_fleet};
 
 /// What the process is called, wherever its file lies.
 const NAME: &std::ffi::CStr = c"sysdyno-fleet";
@@ -36,7 +36,7 @@ pub(super) fn agent(folder: &Path, args: FleetAgentArgs, ui: &Ui) -> anyhow::Res
         name,
         version: VERSION.to_owned(),
         labels: args.labels,
-        gate: Gate { allows: args.allow, trusts_word: args.trust_target_is_mine },
+        gate: AgentGate { allows: args.allow, trusts_word: args.trust_target_is_mine },
         controllers: credentials.controllers,
         program: program()?,
     };

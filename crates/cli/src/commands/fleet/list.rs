@@ -10,6 +10,9 @@ use std::path::Path;
 use sysdyno_fleet::{AgentCard, Permission};
 use sysdyno_report::escape;
 
+/// Bytes in a gibibyte.
+const GIB: f64 = 1_073_741_824.0;
+
 /// Prints the agents that answer.
 pub(super) fn list(folder: &Path, args: &FleetListArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let agents = FleetAccess::connect_below(folder, &args.fleet)?.roster(&[]);
@@ -23,15 +26,16 @@ pub(super) fn list(folder: &Path, args: &FleetListArgs, ui: &Ui) -> anyhow::Resu
         return Ok(Exit::Done);
     }
     let mut text = format!(
-        "{:<16} {:<9} {:>4} {:>8}  {:<16} {:<18} STATE\n",
+        "{:<16} {:<8} {:>4} {:>9}  {:<14} {:<20} STATE\n",
         "NAME", "VERSION", "CPUS", "MEMORY", "ALLOWS", "LABELS"
     );
     for agent in &agents {
         let cpus = agent.cpus_count.map_or("?".to_owned(), |count| count.to_string());
-        let memory = agent.memory_bytes.map_or("?".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+        let memory =
+            agent.memory_bytes.map_or("?".to_owned(), |bytes| format!("{:.1} GiB", bytes as f64 / GIB));
         let _ = writeln!(
             text,
-            "{:<16} {:<9} {cpus:>4} {memory:>8}  {:<16} {:<18} {}",
+            "{:<16} {:<8} {cpus:>4} {memory:>9}  {:<14} {:<20} {}",
             agent.name,
             escape::terminal(&agent.version, 20),
             allows(agent),

@@ -1,6 +1,7 @@
 //! A fleet: a broker and an nginx in the middle of a star, an agent on each of its ends, and a controller on the last one. Gone
 //! with the value.
 
+use super::pair::processes_with;
 use super::program::{Program, Running};
 use super::star::Star;
 use super::{find_program, wait_until};
@@ -103,11 +104,30 @@ impl FleetRig {
         self.agents[number] = Some(command.spawn().expect("it starts"));
     }
 
+    /// Starts an agent that may send load and whose monotonic clock is so many seconds ahead of this host's.
+    pub fn start_agent_ahead(&mut self, number: usize, seconds: u32) {
+        let mut command = self.star.generator_command(number, "unshare");
+        command.args(["--time", "--monotonic", &seconds.to_string(), "--fork", "--kill-child"]);
+        command.args([env!("CARGO_BIN_EXE_sysdyno"), "fleet", "agent", "--allow", "load", "--creds"]);
+        command.arg(self.credentials(number)).env("SYSDYNO_STATE_DIR", self.agent_state(number));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        self.agents[number] = Some(command.spawn().expect("it starts"));
+    }
+
     /// What an agent has said.
     pub fn agent_log(&self, number: usize) -> String {
         fs::read_to_string(self.state().join(format!("agent{number}.log"))).unwrap_or_default()
     }
 
+    /// The processes that work for controllers, of all agents.
+    pub fn workers(&self) -> Vec<u32> {
+        let own = self.state().as_os_str().as_encoded_bytes();
+        let is_own = |pid: &u32| {
+            let text = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            text.windows(own.len()).any(|piece| piece == own)
+        };
+        processes_with(&["agent", "--stdio", "--lease", "800ms"]).into_iter().filter(is_own).collect()
+    }
 
     /// Kills an agent, and waits for its end.
     pub fn kill_agent(&mut self, number: usize) {
