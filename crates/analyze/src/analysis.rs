@@ -48,14 +48,16 @@ pub fn analyze(run: &RunView) -> Analysis {
     let mut analysis = match plan {
         _ if examined.views.is_empty() => nothing_ended(&examined),
         Plan::Run(plan) => analyze_run(&examined, plan),
-        Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
+        Plan::Load(_) | Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
             analyze_load(&examined, run)
         }
     };
     add_latencies(&mut analysis, &examined, run);
     analysis.headroom = match plan {
         Plan::Run(plan) => plan.need.as_ref().and_then(|need| headroom(need, &analysis)),
-        Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => None,
+        Plan::Load(_) | Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
+            None
+        }
     };
     analysis.checks = judge(plan.fail_if(), &analysis);
     analysis

@@ -71,9 +71,15 @@ impl<'a> Examined<'a> {
         // That of `load` only sorts out its one trial.
         let objective = match run.plan {
             Some(Plan::Run(plan)) => plan.objective,
-            Some(Plan::Load(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_)) | None => {
-                Objective::default()
-            }
+            Some(
+                Plan::Load(_)
+                | Plan::Try(_)
+                | Plan::Squeeze(_)
+                | Plan::Work(_)
+                | Plan::Probe(_)
+                | Plan::Watch(_),
+            )
+            | None => Objective::default(),
         };
         let mut examined = Examined {
             views: Vec::new(),

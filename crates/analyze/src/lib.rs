@@ -10,6 +10,7 @@
 //! - records are hostile: no number in them makes the analysis panic or print something that is not a number.
 
 mod analysis;
+pub mod autotune;
 pub mod capacity;
 pub mod compare;
 mod curve;
@@ -36,6 +37,7 @@ pub mod readings;
 mod run_verdict;
 pub mod search;
 mod session;
+pub mod squeeze;
 pub mod threshold;
 pub mod tryout;
 pub mod verdict;

@@ -97,6 +97,7 @@ pub fn goals(plan: &Plan, command: &'static str) -> Vec<Goal> {
         Plan::Run(run) => load_goals(&run.load, command),
         Plan::Try(tryout) => tryout_goals(tryout, command),
         Plan::Probe(plan) => plan.targets.iter().map(|probed| probe_goal(probed, command)).collect(),
+        Plan::Squeeze(squeeze) => tryout_goals(&squeeze.tryout, command),
         Plan::Work(_) | Plan::Watch(_) => Vec::new(),
     }
 }

@@ -11,8 +11,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use sysdyno_plan::combine;
 use sysdyno_plan::options::{
-    CapacityOptions, Combine, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, ReplayOptions,
-    ServerOptions, SessionOptions, TargetOptions, TryOptions, WorkloadOptions,
+    AutotuneOptions, CapacityOptions, Combine, LoadOptions, NeedOptions, OriginOptions, ProbeOptions,
+    ReplayOptions, ServerOptions, SessionOptions, SqueezeOptions, TargetOptions, TryOptions, WorkloadOptions,
 };
 
 /// Name of the file in the present folder and in the configuration folder.
@@ -46,6 +46,10 @@ pub struct SettingsFile {
     /// Options of `try`.
     #[serde(rename = "try")]
     pub tryout: TryOptions,
+    /// Options of `autotune`.
+    pub autotune: AutotuneOptions,
+    /// Options of `squeeze`.
+    pub squeeze: SqueezeOptions,
     /// The probe beside a load.
     pub probe: ProbeOptions,
     /// Where runs are kept.
@@ -90,7 +94,7 @@ impl SettingsFile {
 }
 
 combine! {
-    SettingsFile { target, load, run, tryout, workload, replay, session, need, server, origin, probe, record }
+    SettingsFile { target, load, run, tryout, autotune, squeeze, workload, replay, session, need, server, origin, probe, record }
     RecordOptions { runs_dir }
 }
 

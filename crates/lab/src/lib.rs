@@ -30,6 +30,7 @@ mod metrics;
 mod namespace;
 mod outside;
 mod own;
+mod parameters;
 mod paths;
 mod plan;
 mod plan_links;
@@ -64,6 +65,7 @@ pub use limits::ServiceLimits;
 pub use machine::{Missing, install, missing};
 pub use metrics::fastcgi_answer;
 pub use outside::{HostSeat, Outside, ShareOf};
+pub use parameters::ServiceParameter;
 pub use plan::{Data, FileContent, LabPlan, LabService, wrong_name};
 pub use plan_links::{Address, End, LabLink, Relay};
 pub use recipe::{

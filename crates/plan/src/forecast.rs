@@ -2,6 +2,7 @@
 
 use sysdyno_analyze::search::Search;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
+use sysdyno_record::squeeze::SqueezePlan;
 use sysdyno_record::tryout::{TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::work::{CacheChoice, WorkKind, WorkPlan};
@@ -115,6 +116,21 @@ pub fn tryout(plan: &TryPlan) -> String {
         "comparing {} on {what}: {pairs} pairs, smallest effect that matters {band}%, at most {}",
         plan.metric.title(),
         plan.budget
+    )
+}
+
+/// What a squeeze will do.
+pub fn squeeze(plan: &SqueezePlan) -> String {
+    let depths = plan.depths.iter().map(|depth| format!("{:.0}%", depth * 100.0)).collect::<Vec<_>>();
+    let TryPlan { pairs, budget, .. } = &plan.tryout;
+    let load = plan.tryout.load();
+    let what = load
+        .map_or(String::new(), |load| format!("{} over {} connections", load.target.url, load.connections));
+    format!(
+        "squeezing each resource of {what} by {}: {} to {} pairs for each, at most {budget}",
+        depths.join(" and "),
+        pairs.min_count,
+        pairs.max_count
     )
 }
 

@@ -192,4 +192,6 @@ pub enum ProcessRole {
     Generator,
     /// Neither: a process that used CPU while the server was measured.
     Foreign,
+    /// The process of sysdyno that burns CPU time to take it away from others.
+    Burner,
 }

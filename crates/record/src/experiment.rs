@@ -100,10 +100,25 @@ pub struct ServiceChange {
 }
 
 impl ServiceChange {
+    /// A change whose value is typed: a whole number and `true` and `false` are what they say, the rest is text.
+    pub fn typed(service: &str, key: &str, value: &str) -> ServiceChange {
+        let value = match (value, value.parse::<u64>()) {
+            ("true", _) => true.into(),
+            ("false", _) => false.into(),
+            (_, Ok(number)) => number.into(),
+            (text, Err(_)) => text.into(),
+        };
+        ServiceChange { service: service.to_owned(), key: key.to_owned(), value }
+    }
+
+    /// Its value as it is typed.
+    pub fn value_text(&self) -> String {
+        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
+
     /// The change as it is typed, `SERVICE.KEY=VALUE`.
     pub fn text(&self) -> String {
-        let value = self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned);
-        format!("{}.{}={value}", self.service, self.key)
+        format!("{}.{}={}", self.service, self.key, self.value_text())
     }
 }
 

@@ -11,6 +11,7 @@
 //! - the unit is the last word of a name, or the type is the unit.
 
 pub mod analysis;
+pub mod autotune;
 pub mod change;
 pub mod column;
 pub mod command;
@@ -47,6 +48,7 @@ pub mod series;
 pub mod service;
 pub mod session;
 pub mod spread;
+pub mod squeeze;
 pub mod store;
 pub mod tryout;
 pub mod units;

@@ -53,6 +53,8 @@ named! {
         Demo "demo";
         /// `sysdyno try`: a tryout.
         Try "try";
+        /// `sysdyno squeeze`: how much each resource matters.
+        Squeeze "squeeze";
         /// `sysdyno watch --record`: a host, without a load.
         Watch "watch";
         /// `sysdyno probe --record`: single operations.

@@ -5,6 +5,7 @@
 //! A number that is not known is `null`. Of a run that is INVALID `capacity` holds no estimate, at most a lower bound.
 
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
+use crate::squeeze::SqueezeInput;
 use crate::tryout::TryInput;
 use serde_json::{Value, json};
 use sysdyno_record::analysis::{Analysis, Finding};
@@ -153,6 +154,31 @@ pub fn tryout_document(input: &TryInput<'_>) -> Value {
     })
 }
 
+/// What `sysdyno squeeze --json` prints.
+pub fn squeeze_document(input: &SqueezeInput<'_>) -> Value {
+    let conclusion = input.conclusion;
+    json!({
+        "schema": SCHEMA,
+        "kind": input.folder.manifest.kind,
+        "run": input.folder.path.to_string_lossy(),
+        "url": input.url(),
+        "status": status(&input.folder),
+        "headline": conclusion.headline,
+        "metric": conclusion.metric,
+        "unit": conclusion.metric.unit(),
+        "baseline": conclusion.baseline,
+        "rows": conclusion.rows,
+        "sum": conclusion.sum,
+        "void": conclusion.void,
+        "diagnostics": conclusion.diagnostics,
+        "left_out": input.found().map(|found| &found.left_out),
+        "pairs": conclusion.pairs,
+        "elapsed_ns": conclusion.elapsed_ns,
+        "seed": input.plan.map(|plan| plan.tryout.seed),
+        "damage": input.folder.damage,
+    })
+}
+
 /// How far a run got.
 pub(crate) fn status(folder: &FolderView) -> &'static str {
     match folder.manifest.status {
@@ -170,6 +196,7 @@ fn seed(input: &ReportInput<'_>) -> Option<u64> {
         Some(Plan::Run(run)) => Some(run.seed),
         Some(Plan::Load(load)) => Some(load.seed),
         Some(Plan::Try(tryout)) => Some(tryout.seed),
+        Some(Plan::Squeeze(squeeze)) => Some(squeeze.tryout.seed),
         Some(Plan::Probe(probes)) => Some(probes.seed),
         Some(Plan::Work(_) | Plan::Watch(_)) => None,
         None => input.run.load().map(|load| load.seed),

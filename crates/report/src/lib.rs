@@ -9,6 +9,7 @@
 //! - every text that a server, a process or a file chose is escaped for the place where it is shown;
 //! - numbers are formatted in one file per language: [`number`] here, `web/src/number.ts` in the page.
 
+pub mod autotune;
 pub mod compare;
 pub mod escape;
 pub mod facts;
@@ -24,10 +25,13 @@ pub mod probe;
 pub mod profile;
 pub mod progress;
 mod protobuf;
+pub mod squeeze;
 pub mod terminal;
 pub mod tryout;
 pub mod watch;
 pub mod work;
 
+pub use autotune::{AutotuneInput, keep_script};
 pub use input::ReportInput;
+pub use squeeze::SqueezeInput;
 pub use tryout::TryInput;

@@ -91,8 +91,8 @@ impl<'a> TryInput<'a> {
 pub fn action_text(action: &Action) -> String {
     match action {
         Action::AsItIs => "unchanged".to_owned(),
-        Action::Settings(changes) => {
-            changes.iter().map(SettingChange::text).collect::<Vec<String>>().join(", ")
+        Action::Settings(_) | Action::Squeeze(_) => {
+            action.settings().iter().map(SettingChange::text).collect::<Vec<String>>().join(", ")
         }
         Action::Target(target) => target.url.clone(),
         Action::Command(command) => command.text.clone(),

@@ -9,6 +9,7 @@
 #![deny(unsafe_code)]
 
 pub mod agent;
+mod burner;
 pub mod clock;
 mod descriptors;
 mod error;
@@ -22,6 +23,7 @@ pub mod service;
 mod sys;
 pub mod work;
 
+pub use burner::{detach_burner, serve_burner};
 pub use descriptors::raise_descriptor_limit;
 pub use error::{RunError, escaped};
 pub use origin::check_origin;

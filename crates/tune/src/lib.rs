@@ -59,7 +59,7 @@ pub use persist::{Overridden, Persisted, forget, persist};
 pub use plan::{PlannedChange, Rival, TunePlan, plan};
 pub use restore::{GUARDIAN, Recovery, Restored, commit, recover, undo};
 pub use roots::TuneRoots;
-pub use service::{Service, Services};
+pub use service::{FoundSetting, Service, Services};
 pub use spool::abandoned_count;
 pub use state::{StateFolder, Unfinished};
 pub use status::{SettingNow, SettingsTrial, history, status, undo_lines};

@@ -90,7 +90,7 @@ impl RunProfile {
         let search = match run.plan? {
             Plan::Run(plan) => Some(plan.clone()),
             Plan::Load(_) => None,
-            Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => return None,
+            Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => return None,
         };
         let sorted = Sorted::new(run);
         let examined = Examined::new(run, &sorted);

@@ -103,7 +103,7 @@ pub fn trial_plan(variant: &ExperimentVariant, block: u32) -> Plan {
             add(&mut run.load.seed);
         }
         Plan::Load(load) => add(&mut load.seed),
-        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {}
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {}
     }
     plan
 }
@@ -136,7 +136,7 @@ fn span(plan: &Plan) -> f64 {
     let load = match plan {
         Plan::Run(run) => Search::new(run).remaining().seconds(),
         Plan::Load(load) => load.phases.iter().map(|phase| lasts(&phase.end)).sum(),
-        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => 0.0,
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => 0.0,
     };
     OVERHEAD_SECONDS + load
 }

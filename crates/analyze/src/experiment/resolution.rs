@@ -71,6 +71,6 @@ fn usual_metric(plan: &Plan) -> Option<&'static str> {
         Plan::Load(load) if load.arrival.is_open() => Some("p99"),
         Plan::Load(_) => Some("goodput"),
         Plan::Work(_) => Some("time"),
-        Plan::Try(_) | Plan::Probe(_) | Plan::Watch(_) => None,
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Probe(_) | Plan::Watch(_) => None,
     }
 }

@@ -5,11 +5,11 @@
 use super::effect::{effect_of, verdict_of};
 use super::pairs::{DROPPED_MAX, pair_of, too_many_dropped};
 use super::sentence;
-use super::stages::{Finished, caps, next_stage};
+use super::stages::{Finished, caps, effect_ratio, next_stage};
 use super::standing::Standing;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
-use sysdyno_record::tryout::{Pair, Settled, Stage, StopCause, TrialArm, TryPlan, TryTrial};
+use sysdyno_record::tryout::{Pair, Settled, Stage, StageKind, StopCause, TrialArm, TryPlan, TryTrial};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::schedule::{Arm, super_blocks};
 use sysdyno_stats::signed_rank::{hodges_lehmann, hodges_lehmann_point};
@@ -160,7 +160,7 @@ impl Course {
     }
 
     /// Improvements of the pairs that count.
-    pub(super) fn improvements(&self, stage: u32) -> Vec<f64> {
+    pub(crate) fn improvements(&self, stage: u32) -> Vec<f64> {
         self.counted(stage).filter_map(|pair| pair.improvement).collect()
     }
 
@@ -169,7 +169,7 @@ impl Course {
         self.pairs_of(stage).filter(|pair| pair.dropped.is_none())
     }
 
-    pub(super) fn pairs_of(&self, stage: u32) -> impl Iterator<Item = &Pair> {
+    pub(crate) fn pairs_of(&self, stage: u32) -> impl Iterator<Item = &Pair> {
         self.pairs.iter().filter(move |pair| pair.stage == stage)
     }
 
@@ -212,20 +212,25 @@ impl Course {
         if improvements.len() < caps.min_count as usize || too_many_dropped(&pairs, &self.trials).is_some() {
             return None;
         }
-        Some(match stop_reason(&improvements, self.plan.effect_ratio)? {
-            StopReason::Narrow => StopCause::Narrow,
-            StopReason::Decided => StopCause::Decided,
-        })
+        match stop_reason(&improvements, effect_ratio(&self.plan, stage))? {
+            StopReason::Narrow => Some(StopCause::Narrow),
+            // A squeeze is asked how much, not whether.
+            StopReason::Decided if stage.kind == StageKind::Squeeze => None,
+            StopReason::Decided => Some(StopCause::Decided),
+        }
     }
 
     fn finished(&self) -> Vec<Finished> {
         let of_stage = |stage: &Stage| {
             let improvements = self.improvements(stage.stage);
-            let verdict = verdict_of(&improvements, self.plan.effect_ratio, self.plan.pairs.min_count);
+            let effect_ratio = effect_ratio(&self.plan, *stage);
+            let verdict = verdict_of(&improvements, effect_ratio, self.plan.pairs.min_count);
+            let wide = hodges_lehmann(&improvements, super::effect::LEVEL);
             Finished {
                 stage: *stage,
                 improvement: hodges_lehmann_point(&improvements),
                 is_better: verdict.word == Comparison::Better,
+                is_clear: wide.is_some_and(|wide| !wide.contains(0.0)),
             }
         };
         self.stages.iter().map(of_stage).collect()

@@ -12,7 +12,7 @@ pub(super) const LEVEL: f64 = 0.95;
 const NARROW_LEVEL: f64 = 0.90;
 
 /// The effect that improvements amount to; `None`: too few for an interval.
-pub(super) fn effect_of(metric: Metric, improvements: &[f64]) -> Option<Effect> {
+pub(crate) fn effect_of(metric: Metric, improvements: &[f64]) -> Option<Effect> {
     let wide = own_direction(metric, hodges_lehmann(improvements, LEVEL)?);
     let narrow = hodges_lehmann(improvements, NARROW_LEVEL).map(|narrow| own_direction(metric, narrow));
     Some(Effect {

@@ -36,6 +36,7 @@ mod tests;
 
 pub use conclude::{Around, conclude};
 pub use course::{Course, NextTrial};
+pub(crate) use effect::effect_of;
 pub use forecast::{Forecast, forecast};
 pub use guardrail::default_guardrails;
 pub use observe::{
@@ -43,5 +44,6 @@ pub use observe::{
 };
 pub use pilot::{PilotTrial, settle_rate, settle_warmup};
 pub use possible::{Impossible, check_plan, check_samples};
+pub(crate) use sentence::effect as effect_text;
 pub use stages::variants_of;
 pub use standing::Standing;

@@ -28,7 +28,7 @@ fn point(scale: EffectScale, value: f64) -> String {
 }
 
 /// An effect with its interval: `−2.4 % (95 % interval −3.0 % to −1.8 %)`, `÷ 193 (95 % interval 169 to 220)`.
-pub(super) fn effect(effect: &Effect) -> String {
+pub(crate) fn effect(effect: &Effect) -> String {
     let level = effect.confidence_ratio * 100.0;
     if effect.low == effect.none() && effect.high == effect.none() {
         return "no difference in any pair".into();
@@ -144,6 +144,7 @@ pub(super) fn standing(plan: &TryPlan, standing: &Standing, found: Option<&Effec
     let name = |index: u32| plan.variants.get(index as usize).map_or("?", |variant| variant.name.as_str());
     let sides = match standing.stage.kind {
         StageKind::Proof => String::new(),
+        StageKind::Squeeze => format!("{}: ", name(standing.stage.b)),
         _ => format!("{} against {}: ", name(standing.stage.b), name(standing.stage.a)),
     };
     let counted = standing.counted;
@@ -153,7 +154,10 @@ pub(super) fn standing(plan: &TryPlan, standing: &Standing, found: Option<&Effec
         if standing.dropped > 0 { format!(", {} discarded", standing.dropped) } else { String::new() };
     let numbers = found.map_or_else(
         || "no interval yet".to_owned(),
-        |found| format!("{}, band ±{}", effect(found), margin(plan.metric, plan.effect_ratio)),
+        |found| match standing.stage.kind {
+            StageKind::Squeeze => effect(found),
+            _ => format!("{}, band ±{}", effect(found), margin(plan.metric, plan.effect_ratio)),
+        },
     );
     format!("{sides}pair {counted} of {goal}{dropped} · {} {numbers}", plan.metric.title())
 }

@@ -90,6 +90,7 @@ impl Server {
             lower_bounds: (value > self.limit).then_some(metric).into_iter().collect(),
             environment: Environment { invalid, ..Environment::default() },
             read_back: Vec::new(),
+            bites: Vec::new(),
             failure: None,
         }
     }
@@ -104,6 +105,7 @@ pub(super) fn plan(seed: u64, changes: usize) -> TryPlan {
         command: None,
         workload: TryWorkload::Commands,
         variants: if changes.is_empty() { vec![same("A"), same("B")] } else { variants_of(&changes) },
+        contrasts: Vec::new(),
         metric: Metric::Cpu,
         effect_ratio: 0.03,
         guardrails: vec![GuardrailPlan { metric: Metric::Errors, margin: 0.0005 }],

@@ -5,6 +5,7 @@
 //! (the greatest of several noisy effects is noisy upwards), so only the proof's trials count for the verdict.
 
 use sysdyno_record::change::SettingChange;
+use sysdyno_record::squeeze::Contrast;
 use sysdyno_record::tryout::{Action, PairCaps, Stage, StageKind, TryPlan, Variant};
 
 /// Pairs of a stage that only helps to choose: two blocks.
@@ -54,12 +55,18 @@ pub(super) struct Finished {
     pub(super) improvement: Option<f64>,
     /// Whether it is better.
     pub(super) is_better: bool,
+    /// Whether the 95% interval of the improvement lies on one side of 0.
+    pub(super) is_clear: bool,
 }
 
 /// The stage after those that are finished; `None`: there is none.
 pub(super) fn next_stage(plan: &TryPlan, finished: &[Finished]) -> Option<Stage> {
     let number = finished.len() as u32 + 1;
     let stage = |kind, a, b| Some(Stage { stage: number, kind, a, b });
+    if !plan.contrasts.is_empty() {
+        let next = plan.contrasts.iter().find(|contrast| is_due(plan, contrast, finished))?;
+        return stage(StageKind::Squeeze, next.a, next.b);
+    }
     let changes = choices(plan);
     if changes == 1 {
         return if finished.is_empty() { stage(StageKind::Proof, 0, 1) } else { None };
@@ -83,6 +90,25 @@ pub(super) fn next_stage(plan: &TryPlan, finished: &[Finished]) -> Option<Stage>
     stage(StageKind::Ablation, rest, all)
 }
 
+/// Whether a comparison of a squeeze is still to be made: nobody made it, and what it depends on showed an effect.
+fn is_due(plan: &TryPlan, contrast: &Contrast, finished: &[Finished]) -> bool {
+    let made = |contrast: &Contrast| finished.iter().find(|one| is_of(contrast, one.stage));
+    let shown =
+        |after: u32| plan.contrasts.get(after as usize).and_then(made).is_some_and(|one| one.is_clear);
+    made(contrast).is_none() && contrast.after.is_none_or(shown)
+}
+
+/// Whether a stage is this comparison.
+fn is_of(contrast: &Contrast, stage: Stage) -> bool {
+    (contrast.a, contrast.b) == (stage.a, stage.b)
+}
+
+/// The smallest effect that matters in a stage.
+pub(super) fn effect_ratio(plan: &TryPlan, stage: Stage) -> f64 {
+    let contrast = plan.contrasts.iter().find(|contrast| is_of(contrast, stage));
+    contrast.map_or(plan.effect_ratio, |contrast| contrast.effect_ratio)
+}
+
 /// The variant with the greatest improvement; of equals the one with fewer changes.
 fn chosen(finished: &[Finished]) -> Option<u32> {
     let known = finished.iter().filter_map(|finished| Some((finished.stage.b, finished.improvement?)));
@@ -97,7 +123,7 @@ pub(super) fn caps(plan: &TryPlan, kind: StageKind) -> PairCaps {
         max_count: max_count.min(plan.pairs.max_count),
     };
     match kind {
-        StageKind::Proof => plan.pairs,
+        StageKind::Proof | StageKind::Squeeze => plan.pairs,
         StageKind::Alone | StageKind::Combined => most(CHOOSING_PAIRS),
         StageKind::Ablation => most(ABLATION_PAIRS.max(plan.pairs.min_count)),
     }
@@ -105,6 +131,9 @@ pub(super) fn caps(plan: &TryPlan, kind: StageKind) -> PairCaps {
 
 /// Stages that come at most, and the fewest pairs of each in order.
 pub(super) fn expected_pairs(plan: &TryPlan) -> Vec<PairCaps> {
+    if !plan.contrasts.is_empty() {
+        return vec![plan.pairs; plan.contrasts.len()];
+    }
     let changes = choices(plan) as usize;
     let choosing = if changes == 1 { 0 } else { changes + 1 };
     let kinds = std::iter::repeat_n(StageKind::Alone, choosing).chain([StageKind::Proof]);

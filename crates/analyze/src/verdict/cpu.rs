@@ -26,7 +26,8 @@ pub(crate) fn foreign_cpus<'a>(view: &TrialView<'a>, window: &Window<'a>) -> Opt
     let machine = window.machine()?;
     let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
     let generator = generator_cpus(view, window).or((!view.shares_machine()).then_some(0.0))?;
-    Some((machine.user_ratio + machine.system_ratio) * machine.cpus as f64 - targets - generator)
+    let burnt = window.process_cpus(&view.processes(ProcessRole::Burner)).unwrap_or(0.0);
+    Some((machine.user_ratio + machine.system_ratio) * machine.cpus as f64 - targets - generator - burnt)
 }
 
 /// Busy share of the machine without the processes outside the measurement; `None` if nothing was read.

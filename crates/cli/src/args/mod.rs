@@ -2,6 +2,7 @@
 //! come from these definitions and from those of `sysdyno_plan::options`, from which plans are made.
 
 mod agent;
+mod autotune;
 mod compare;
 mod experiment;
 mod facts;
@@ -19,11 +20,13 @@ mod record;
 mod runs;
 mod selftest;
 mod serve;
+mod squeeze;
 mod tryout;
 mod tune;
 mod watch;
 
 pub use agent::{AgentArgs, LabSshOptions};
+pub use autotune::AutotuneArgs;
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
     ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentMeasureArgs,
@@ -43,6 +46,7 @@ pub use record::RecordOptions;
 pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
 pub use serve::ServeArgs;
+pub use squeeze::SqueezeArgs;
 pub use tryout::TryArgs;
 pub use tune::{TuneArgs, TuneCommand};
 pub use watch::{WatchArgs, WatchColumnOptions};
@@ -105,6 +109,10 @@ pub enum Command {
     Load(Box<LoadArgs>),
     /// Try a reversible change on a live server and tell whether it helped
     Try(Box<TryArgs>),
+    /// Take a little of each resource away and tell which ones the goodput of a server depends on
+    Squeeze(Box<SqueezeArgs>),
+    /// Tune a server by itself: measure, diagnose, try what fits, and keep what is proven
+    Autotune(Box<AutotuneArgs>),
     /// Measure every combination of several factors, in blocks, and tell which ones differ
     Experiment(ExperimentArgs),
     /// Change kernel and service settings, with a guaranteed way back
@@ -153,6 +161,13 @@ pub enum Command {
     /// Serve requests to read this host (started by `--server`)
     #[command(hide = true)]
     Agent(AgentArgs),
+    /// Burn CPU time by the orders on stdin, until it closes (started by `squeeze`)
+    #[command(hide = true)]
+    Burn {
+        /// Do it in this process
+        #[arg(long)]
+        detached: bool,
+    },
     /// Serve the built-in target until stdin closes
     #[command(hide = true)]
     Target(TargetArgs),

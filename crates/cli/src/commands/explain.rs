@@ -37,7 +37,8 @@ fn explain_run(args: ExplainArgs, ui: &Ui) -> anyhow::Result<()> {
     })?;
     show::warn_of_damage(&run, ui);
     let name = run.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let has_no_load = matches!(run.plan, Some(Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_)));
+    let has_no_load =
+        matches!(run.plan, Some(Plan::Work(_) | Plan::Squeeze(_) | Plan::Probe(_) | Plan::Watch(_)));
     if has_no_load || tryout::conclusion_of(&run).is_some() {
         bail!("cannot explain '{name}': it is no load\nhint: sysdyno show {name}");
     }

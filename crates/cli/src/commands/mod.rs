@@ -1,6 +1,8 @@
 //! One file per command.
 
 mod agent;
+mod autotune;
+mod burn;
 mod compare;
 mod demo;
 mod docs;
@@ -20,6 +22,7 @@ mod runs;
 mod selftest;
 mod serve;
 mod show;
+mod squeeze;
 mod target;
 mod tryout;
 mod tune;
@@ -40,6 +43,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
             | Command::Completions { .. }
             | Command::Docs { .. }
             | Command::Agent(_)
+            | Command::Burn { .. }
             | Command::Target(_)
     ) {
         tune::remind(ui);
@@ -49,6 +53,8 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(*args, ui),
         Command::Load(args) => load::load(*args, ui),
         Command::Try(args) => tryout::try_changes(*args, ui),
+        Command::Squeeze(args) => squeeze::squeeze(*args, ui),
+        Command::Autotune(args) => autotune::autotune(*args, ui),
         Command::Experiment(args) => experiment::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),
@@ -69,6 +75,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Completions { shell } => docs::completions(shell, ui),
         Command::Docs { folder } => docs::write(&folder),
         Command::Agent(args) => agent::serve(&args),
+        Command::Burn { detached } => burn::burn(detached),
         Command::Target(args) => target::serve(&args, ui),
     }
 }

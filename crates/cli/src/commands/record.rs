@@ -252,9 +252,10 @@ pub fn print(run: &Run, input: &ReportInput<'_>, form: OutputForm, ui: &Ui) {
 fn document(input: &ReportInput<'_>) -> serde_json::Value {
     match input.run.plan {
         Some(Plan::Load(_)) => json::load_document(input),
-        Some(Plan::Run(_) | Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_)) | None => {
-            json::run_document(input)
-        }
+        Some(
+            Plan::Run(_) | Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_),
+        )
+        | None => json::run_document(input),
     }
 }
 

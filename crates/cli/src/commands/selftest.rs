@@ -108,7 +108,8 @@ fn measure(
     let name = format!("{}-{now}-{:05x}", plan.name, draw_seed() & 0xf_ffff);
     let mut folder = ExperimentFolder::create(parent, &name, plan)?;
     let live = RefCell::default();
-    let making = Making { tuning, guard: &guard, live: &live, signals, ui: &ui.quiet(host.quiet) };
+    let making =
+        Making { tuning, guard: &guard, live: &live, signals, ui: &ui.quiet(host.quiet), resume: None };
     let exit = make(&mut folder, (labs, &host.ssh), &making);
     for cell in measured_cells(&folder.lines) {
         let Some(case) = cases.get(cell.variant as usize) else { continue };

@@ -1,7 +1,7 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
 use super::record::{is_living, print};
-use super::{probe, tryout, watched, work};
+use super::{autotune, probe, squeeze, tryout, watched, work};
 use crate::args::{ComparisonForm, OutputForm, RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sysdyno_analyze::analyze;
 use sysdyno_plan::options::Combine;
 use sysdyno_record::plan::Plan;
-use sysdyno_record::store::{Run, list};
+use sysdyno_record::store::{AutotuneFolder, Run, list};
 use sysdyno_report::{ReportInput, html};
 
 pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -22,6 +22,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
     );
     if let Some(lines) = args.run.as_deref().filter(|path| path.is_file()) {
         return probe::show_lines(lines, args.output.form(), ui);
+    }
+    if let Some(path) = args.run.as_deref().filter(|path| AutotuneFolder::is_at(path)) {
+        return autotune::show(path, args.output.form() == OutputForm::Json, ui);
     }
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
@@ -35,6 +38,10 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let Some(Plan::Work(plan)) = &run.plan {
         work::print(&run, plan, args.output.form(), ui)?;
         return Ok(work::exit_of(&run, plan));
+    }
+    if let Some(conclusion) = squeeze::conclusion_of(&run) {
+        squeeze::print(&run, &conclusion, args.output.form() == OutputForm::Json, ui);
+        return Ok(squeeze::exit_of(&conclusion));
     }
     if let Some(Plan::Probe(_)) = &run.plan {
         return probe::show(&run, args.output.form(), ui);
@@ -84,6 +91,9 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
 
 /// The page of a run.
 pub(super) fn page_of(run: &Run) -> String {
+    if let Some(conclusion) = squeeze::conclusion_of(run) {
+        return squeeze::page(run, &conclusion);
+    }
     match (&run.plan, tryout::conclusion_of(run)) {
         (Some(Plan::Work(plan)), _) => work::report(run, plan),
         (Some(Plan::Probe(_)), _) => probe::page(run),

@@ -231,7 +231,7 @@ pub fn conclusion_of(run: &Run) -> Option<TryConclusion> {
 }
 
 /// Prints an error with the exit code that is its own.
-fn failed(error: RunError, ui: &Ui) -> anyhow::Result<Exit> {
+pub(super) fn failed(error: RunError, ui: &Ui) -> anyhow::Result<Exit> {
     let exit = match &error {
         RunError::Tune(TuneError::NotDurable { .. }) => Exit::NotDurable,
         RunError::Tune(TuneError::Write { is_restored: false, .. }) => Exit::NotRestored,

@@ -185,6 +185,10 @@ impl Watcher for Console {
         }
     }
 
+    fn planned(&mut self, plan: &TryPlan) {
+        self.tryout = Some(plan.clone());
+    }
+
     fn told(&mut self, line: &TryLine) {
         let (Some(plan), TryLine::Settled(settled)) = (&self.tryout, line) else { return };
         let forecast = forecast(plan, settled.trial, SpanNs(0));

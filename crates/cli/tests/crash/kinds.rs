@@ -3,7 +3,7 @@
 
 use crate::hangs;
 use crate::rig::{self, Rig};
-use crate::snapshot::{OWN_FILE, Snapshot};
+use crate::snapshot::{MOVED, OWN_FILE, Snapshot};
 use crate::sweep;
 use std::fs;
 use std::path::PathBuf;
@@ -20,6 +20,8 @@ pub fn run(rig: &mut Rig) {
     changes.extend(links.iter().flat_map(|_| links_are_set(rig)));
     let mount = Mount::new(rig);
     changes.extend(mount.as_ref().map(|mount| options(rig, mount)));
+    let family = Family::new(rig);
+    changes.extend(family.as_ref().map(|family| quotas(rig, family)));
     let servers = Servers::new(rig);
     changes.extend(servers.settings(rig));
     if let (Some(disk), Some(_), Some(mount)) = (&disk, &links, &mount) {
@@ -28,7 +30,7 @@ pub fn run(rig: &mut Rig) {
     rig.before = Snapshot::take();
     rig.sample = 6;
     sweep::run_over(rig, changes);
-    drop((disk, links, mount, servers));
+    drop((disk, links, mount, family, servers));
     rig.servers.clear();
 }
 
@@ -98,6 +100,60 @@ impl Drop for Mount {
     fn drop(&mut self) {
         rig::run(Command::new("umount").arg(&self.path));
     }
+}
+
+/// A process with a child, both of which may be moved between control groups.
+struct Family {
+    parent: Child,
+    child: u32,
+}
+
+impl Family {
+    /// Starts them; `None` where their CPUs cannot be limited.
+    fn new(rig: &mut Rig) -> Option<Family> {
+        let (name, value) = MOVED.split_once('=').expect("has a value");
+        let script = "sleep 86400 & wait";
+        let parent = Command::new("sh").args(["-c", script]).env(name, value).stdin(Stdio::null()).spawn();
+        let parent = parent.expect("sh can be run");
+        rig.servers.push(parent.id());
+        let list = format!("/proc/{0}/task/{0}/children", parent.id());
+        let child = || fs::read_to_string(&list).ok()?.split_whitespace().next()?.parse().ok();
+        assert!(rig::wait_until(|| child().is_some()), "the child does not start");
+        let family = Family { child: child().expect("is there"), parent };
+        if rig.ask(&["plan", &family.key("0.5")]).code != Some(0) {
+            skip("CPUs of processes", &["cgroup-cpu"]);
+            return None;
+        }
+        Some(family)
+    }
+
+    fn key(&self, cpus: &str) -> String {
+        format!("process.{}.cpus={cpus}", self.parent.id())
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        rig::run(Command::new("kill").args(["-KILL", &self.child.to_string()]));
+        let _ = self.parent.kill();
+        let _ = self.parent.wait();
+    }
+}
+
+/// Processes are moved into a group and back, with a limit and without one; one that was kept is undone too.
+fn quotas(rig: &mut Rig, family: &Family) -> String {
+    rig.before = Snapshot::take();
+    for cpus in ["0.5", "placed", "0.05"] {
+        there_and_back(rig, &family.key(cpus), &["cgroup/"]);
+    }
+    rig.expect(&["apply", &family.key("0.5")], 0);
+    let kept = rig.expect(&["commit"], 0).text;
+    let id = kept.split_whitespace().next().expect("is told").to_owned();
+    rig.wait_for_orphans();
+    rig.expect(&["undo", &id], 0);
+    rig.wait_for_orphans();
+    rig.check("CPUs of processes that were kept");
+    family.key("0.5")
 }
 
 /// A service that runs on a file of our own: its program, arguments, file, and what is changed in it.

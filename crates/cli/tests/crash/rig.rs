@@ -15,6 +15,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Where second copies of journals are.
 pub const SPOOL: &str = "/var/spool/sysdyno";
 
+/// Mounts the sysfs of this network namespace, with the control groups that are below that of the host.
+const OWN_SYS: &str = "kept=$(mktemp -d) && mount --rbind /sys/fs/cgroup $kept; mount -t sysfs sysfs /sys && \
+                       mount --rbind $kept /sys/fs/cgroup; umount -l $kept; rmdir $kept";
+
 /// How a run of the program ended.
 pub struct Ended {
     /// Exit code; `None` if a signal ended it.
@@ -81,7 +85,7 @@ impl Rig {
     pub fn new() -> Rig {
         // Guardians outlive their parents; this process waits for them.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).expect("can be a subreaper");
-        run(Command::new("mount").args(["-t", "sysfs", "sysfs", "/sys"]));
+        run(Command::new("sh").args(["-c", OWN_SYS]));
         // Second copies of journals do not depend on the state folder; the host's are not touched.
         let spool =
             run(Command::new("mount").args(["-t", "tmpfs", "-o", "mode=0755", "tmpfs", "/var/spool"]));

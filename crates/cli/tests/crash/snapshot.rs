@@ -86,6 +86,9 @@ const VOLATILE: &[&str] = &[
 /// Loop devices change their queue when somebody attaches a file to them; those with files of this name are compared.
 pub const OWN_FILE: &str = "sysdyno-crash";
 
+/// The variable by which processes are known that were started to be moved between control groups.
+pub const MOVED: &str = "SYSDYNO_CRASH_MOVED=1";
+
 /// Where the state folder has a file system of its own, which is mounted anew each time.
 pub const STATE_DISK: &str = "state-disk";
 
@@ -128,6 +131,7 @@ impl Snapshot {
         }
         read_links(&mut found);
         read_mounts(&mut found);
+        read_groups(&mut found);
         let own = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
         let own = own.filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN_FILE));
         own.for_each(|entry| read_files(&entry.path().join("etc"), &mut found));
@@ -235,6 +239,29 @@ fn read_mounts(found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for line in list.lines().filter(is_own) {
         let place = line.split(' ').nth(4).unwrap_or_default();
         found.insert(format!("mount/{place}").into(), line.into());
+    }
+}
+
+/// Control groups of ours, and the groups of processes that were started to be moved.
+fn read_groups(found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    // As process 1 sees them: a fresh /sys hides them.
+    for hierarchy in ["cpu", "cpu,cpuacct", ""] {
+        let at = Path::new("/proc/1/root/sys/fs/cgroup").join(hierarchy);
+        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with("sysdyno-") {
+                let quota = ["cpu.cfs_quota_us", "cpu.max"].map(|file| fs::read(entry.path().join(file)));
+                let quota = quota.into_iter().flatten().next().unwrap_or_default();
+                found.insert(Path::new("cgroup").join(hierarchy).join(entry.file_name()), quota);
+            }
+        }
+    }
+    let marked = |folder: &Path| {
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == MOVED.as_bytes())
+    };
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten().filter(|entry| marked(&entry.path())) {
+        let groups = fs::read(entry.path().join("cgroup")).unwrap_or_default();
+        found.insert(Path::new("cgroup/of").join(entry.file_name()), groups);
     }
 }
 

@@ -7,6 +7,7 @@
 //! Labs with a host behind ssh meet a real sshd in namespaces of its own, and are skipped without one.
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
+mod autotune;
 mod experiments;
 mod far;
 mod far_experiments;
@@ -46,6 +47,7 @@ fn inside() -> ExitCode {
     links::run(&mut rig);
     services::run(&mut rig);
     experiments::run(&mut rig);
+    autotune::run(&mut rig);
     faults::run(&mut rig);
     kills::run(&mut rig);
     shares::run(&mut rig);

@@ -36,6 +36,7 @@ mod vmstat;
 
 use crate::watch::Watchlist;
 pub(crate) use cgroup::ProcessThrottling;
+pub use cgroup::group_throttling;
 pub(crate) use columns::Table;
 
 /// One pass over all collectors.

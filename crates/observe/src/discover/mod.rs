@@ -12,15 +12,17 @@ mod processes;
 mod table;
 mod tiers;
 mod unit;
+mod words;
 
 pub use listeners::{Listener, find_all_listeners, find_listeners};
 pub use processes::{
     allowed_cpus, describe_process, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };
 pub use table::{
-    HostProcess, boot_id, host_process, host_processes, is_looped, loop_file, network_namespace,
+    HostProcess, boot_id, descendants, host_process, host_processes, is_looped, loop_file, network_namespace,
 };
 pub use unit::{cgroup_processes, cgroup_root, own_cgroup};
+pub use words::{is_file_of, process_words};
 
 pub(crate) use connected::ServedAddress;
 pub(crate) use entrances::{Entrance, Entrances, Host};

@@ -43,6 +43,22 @@ pub fn host_processes() -> Vec<HostProcess> {
     entries.flatten().filter_map(number).filter_map(|pid| read(&roots, pid, &mut buffer)).collect()
 }
 
+/// Processes and all that descend from them, as far as these can be seen.
+pub fn descendants(roots: &[u32]) -> Vec<u32> {
+    let all = host_processes();
+    let mut found: Vec<u32> =
+        all.iter().map(|process| process.pid).filter(|pid| roots.contains(pid)).collect();
+    // Each round finds the children of those that were found in the one before.
+    let mut next = 0;
+    while next < found.len() {
+        let children = all.iter().filter(|process| process.parent_pid == found[next]);
+        let new: Vec<u32> = children.map(|child| child.pid).filter(|pid| !found.contains(pid)).collect();
+        found.extend(new);
+        next += 1;
+    }
+    found
+}
+
 /// Inode of the network namespace that a process is in; `None` if it is gone or hidden.
 pub fn network_namespace(pid: u32) -> Option<u64> {
     let path = Roots::host().in_proc(&format!("{pid}/ns/net"));

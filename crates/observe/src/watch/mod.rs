@@ -231,7 +231,7 @@ impl Watchlist {
             ProcessRole::Target if process.tier.is_none() => of_role.count() < MAX_FIRST,
             ProcessRole::Target => of_role.count() < MAX_TARGETS,
             ProcessRole::Foreign => of_role.count() < MAX_FOREIGN,
-            ProcessRole::Generator => true,
+            ProcessRole::Generator | ProcessRole::Burner => true,
         }
     }
 }

@@ -182,7 +182,7 @@ pub fn resolve_again(plan: &mut ExperimentPlan) -> anyhow::Result<()> {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
             Plan::Work(_) => continue,
-            Plan::Try(_) | Plan::Probe(_) | Plan::Watch(_) => {
+            Plan::Try(_) | Plan::Squeeze(_) | Plan::Probe(_) | Plan::Watch(_) => {
                 bail!("cannot continue: a variant sends no load")
             }
         };

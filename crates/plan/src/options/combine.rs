@@ -3,11 +3,13 @@
 //! A list replaces the list below it, and so does a switch. Lists of `allow` never replace each other: all of them count.
 
 use super::allow::Allow;
+use super::autotune::AutotuneOptions;
 use super::load::LoadOptions;
 use super::origin::OriginOptions;
 use super::probe::ProbeOptions;
 use super::search::CapacityOptions;
 use super::servers::{FleetOptions, ServerOptions, SshOptions};
+use super::squeeze::SqueezeOptions;
 use super::target::TargetOptions;
 use super::tryout::TryOptions;
 use super::wire::WireOptions;
@@ -66,6 +68,10 @@ combine! {
     TryOptions {
         metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
     }
+    AutotuneOptions {
+        allow_change, budget, rounds, candidates, effect, race_blocks, proof_blocks, window, warmup, connections, noisy, keep,
+    }
+    SqueezeOptions { depth, only, budget, pairs, window, warmup, connections, noisy }
     LoadOptions { connections, duration, requests, rate, steps, ramp, objective, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
     ServerOptions { server, server_sudo, load_from, min_hosts, ssh, fleet }

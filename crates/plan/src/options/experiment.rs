@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use sysdyno_record::units::SpanNs;
 
 /// A file that defines what to compare.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ExperimentFile {
     /// Its name.

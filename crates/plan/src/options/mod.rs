@@ -5,6 +5,7 @@
 //! optional; defaults are filled in once, when a plan is made.
 
 mod allow;
+mod autotune;
 mod combine;
 mod experiment;
 mod habits;
@@ -14,6 +15,7 @@ mod origin;
 mod probe;
 mod search;
 mod servers;
+mod squeeze;
 mod target;
 mod tryout;
 mod typed;
@@ -23,6 +25,7 @@ mod work;
 mod workload;
 
 pub use allow::Allow;
+pub use autotune::AutotuneOptions;
 pub use combine::Combine;
 pub use experiment::{
     CommandTable, ExperimentFile, FactorTable, LabSource, LevelTable, QuickTable, ServiceTables, WorkTable,
@@ -34,6 +37,7 @@ pub use origin::OriginOptions;
 pub use probe::{ProbeOption, ProbeOptions, ProbeTargetOption};
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
 pub use servers::{FleetOptions, ServerOptions, SshOptions};
+pub use squeeze::SqueezeOptions;
 pub use target::{Field, TargetOptions};
 pub use tryout::{PercentOption, SideTable, TryFile, TryOptions};
 pub use typed::Typed;

@@ -127,7 +127,7 @@ pub struct SideTable {
 mod tests {
     use super::*;
 
-    /// Every file in `experiments/` is valid for `try --experiment` or `experiment run`.
+    /// Every file in `experiments/` is valid for `try --experiment`, `experiment run`, or `autotune`.
     #[test]
     fn the_files_that_come_with_it_can_be_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
@@ -139,6 +139,10 @@ mod tests {
             if text.contains("\nblocks = ") {
                 toml::from_str::<crate::options::ExperimentFile>(&text)
                     .unwrap_or_else(|error| panic!("{file:?}: {error}"));
+                continue;
+            }
+            if text.contains("\n[autotune]\n") {
+                crate::autotune::read(&text).unwrap_or_else(|error| panic!("{file:?}: {error}"));
                 continue;
             }
             let read: TryFile = toml::from_str(&text).unwrap_or_else(|error| panic!("{file:?}: {error}"));

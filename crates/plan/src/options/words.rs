@@ -4,12 +4,14 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::Deserialize;
 use serde::de::Error;
+use sysdyno_record::autotune::Allowance;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::origin::ProxyProtocol;
 use sysdyno_record::plan::{Arrival, IoChoice, SpinChoice, StampChoice};
 use sysdyno_record::probe::ProbeKind;
+use sysdyno_record::squeeze::ResourceKind;
 use sysdyno_record::tryout::Metric;
 use sysdyno_record::wire::{MemcachedDialect, TlsVersion};
 use sysdyno_record::work::CacheChoice;
@@ -99,11 +101,24 @@ words! {
         V1 "v1" "Version 1: one line of text";
         V2 "v2" "Version 2: binary";
     }
+    Allowance {
+        Kernel "kernel" "Settings of the kernel";
+        ServiceConfig "service-config" "Configuration files of services";
+        ServiceReload "service-reload" "Services read their files again while they run";
+        Restart "restart" "Services of a lab are stopped and started";
+        Durability "durability" "What was confirmed may be lost in a power cut";
+        SharedCache "shared-cache" "One response may be served to several users";
+    }
+    ResourceKind {
+        Cpu "cpu" "CPU of each tier of the server";
+        HostCpu "host-cpu" "All CPUs that the server may use, at once";
+    }
     RunKind {
         Run "run" "Capacity searches";
         Load "load" "Loads";
         Demo "demo" "Demos";
         Try "try" "Experiments";
+        Squeeze "squeeze" "Squeezes";
         Probe "probe" "Probes";
     }
     SpinChoice {

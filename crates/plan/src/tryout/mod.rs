@@ -100,6 +100,7 @@ fn plan(
     Ok(TryPlan {
         command: sides.command,
         variants: sides.variants,
+        contrasts: Vec::new(),
         metric,
         effect_ratio: options.effect.map_or_else(|| metric.default_margin(), |effect| effect.0),
         guardrails: default_guardrails(metric, rate),

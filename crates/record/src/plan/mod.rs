@@ -20,6 +20,7 @@ pub use target::{Endpoint, Target};
 pub use watch::WatchPlan;
 
 use crate::probe::ProbesPlan;
+use crate::squeeze::SqueezePlan;
 use crate::tryout::TryPlan;
 use crate::work::WorkPlan;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub enum Plan {
     /// `sysdyno try`: one thing against another.
     #[serde(rename = "experiment")]
     Try(Box<TryPlan>),
+    /// `sysdyno squeeze`: how much each resource matters.
+    Squeeze(Box<SqueezePlan>),
     /// `sysdyno load --command` and `--files`: work on this host.
     Work(WorkPlan),
     /// `sysdyno watch --record`: a host, without a load.
@@ -50,6 +53,7 @@ impl Plan {
             Plan::Run(run) => Some(&run.load),
             Plan::Load(load) => Some(load),
             Plan::Try(tryout) => tryout.load(),
+            Plan::Squeeze(squeeze) => squeeze.tryout.load(),
             Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => None,
         }
     }
@@ -59,7 +63,7 @@ impl Plan {
         match self {
             Plan::Run(run) => &run.fail_if,
             Plan::Load(load) => &load.fail_if,
-            Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => &[],
+            Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => &[],
         }
     }
 }

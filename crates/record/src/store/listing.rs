@@ -9,6 +9,7 @@ use crate::effect::Comparison;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
 use crate::probe::ProbeConclusion;
+use crate::squeeze::SqueezeConclusion;
 use crate::tryout::TryConclusion;
 use crate::work::WorkSummary;
 use std::io;
@@ -106,6 +107,9 @@ impl RunListing {
                 limit: found.headline,
                 ..RunAnswer::default()
             });
+        }
+        if let Ok(Some(found)) = reader.document::<SqueezeConclusion>(super::SQUEEZED) {
+            return Some(RunAnswer { limit: found.headline, ..RunAnswer::default() });
         }
         if let Ok(Some(probed)) = reader.document::<ProbeConclusion>(super::PROBED) {
             return Some(RunAnswer { limit: probed.headline, ..RunAnswer::default() });

@@ -9,6 +9,7 @@
 //!
 //! Source: the format is `docs/reference/formats/run.md`.
 
+mod autotune;
 mod experiment;
 mod facts;
 mod folder;
@@ -31,6 +32,7 @@ mod tryout;
 mod verify;
 mod writer;
 
+pub use autotune::AutotuneFolder;
 pub use experiment::ExperimentFolder;
 pub use facts::{read_facts, read_run_facts};
 pub use follow::{Follower, RunGrowth};
@@ -73,6 +75,9 @@ pub const MAX_TRY_LINES: usize = 100_000;
 /// Most lines that are read of an experiment, two for each trial.
 pub const MAX_EXPERIMENT_LINES: usize = 20_000;
 
+/// Most lines that are read of an autotune, two for each step.
+pub const MAX_AUTOTUNE_LINES: usize = 2_000;
+
 /// Most lines of work that are kept in memory.
 pub const MAX_WORK_LINES: usize = 1 << 20;
 
@@ -102,11 +107,16 @@ const PROBED: &str = "probe.json";
 const ANALYSIS: &str = "analysis.json";
 const TRY_LINES: &str = "experiment.jsonl";
 const CONCLUSION: &str = "experiment.json";
+const SQUEEZED: &str = "squeeze.json";
 const OPERATIONS: &str = "operations.jsonl";
 const WORK: &str = "work.json";
 const REPORT: &str = "report.html";
 const EXPERIMENT: &str = "matrix.json";
 const EXPERIMENT_RUNS: &str = "runs";
+const AUTOTUNE: &str = "tuning.json";
+const STEP_LINES: &str = "steps.jsonl";
+const AUTOTUNED: &str = "autotune.json";
+const AUTOTUNE_STEPS: &str = "steps";
 
 #[cfg(test)]
 pub(crate) mod sample;

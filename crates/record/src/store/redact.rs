@@ -6,6 +6,7 @@
 use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
 use crate::probe::ProbesPlan;
+use crate::squeeze::SqueezePlan;
 use crate::tryout::{Action, TryPlan, TryWorkload};
 
 /// Replaces a secret.
@@ -47,6 +48,10 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
         Plan::Watch(watch) => Plan::Watch(watch.clone()),
         Plan::Probe(probes) => Plan::Probe(redacted_probes(probes)),
         Plan::Try(tryout) => Plan::Try(Box::new(redacted_tryout(tryout))),
+        Plan::Squeeze(squeeze) => Plan::Squeeze(Box::new(SqueezePlan {
+            tryout: redacted_tryout(&squeeze.tryout),
+            ..(**squeeze).clone()
+        })),
     }
 }
 
@@ -73,7 +78,7 @@ fn redacted_tryout(plan: &TryPlan) -> TryPlan {
         match &mut variant.action {
             Action::Target(target) => target.url = redacted_url(&target.url),
             Action::Command(command) | Action::Prepare(command) => redact_command(command),
-            Action::AsItIs | Action::Settings(_) => {}
+            Action::AsItIs | Action::Settings(_) | Action::Squeeze(_) => {}
         }
     }
     plan

@@ -8,7 +8,7 @@ use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
     MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
     MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROBED, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL,
-    SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
+    SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, SQUEEZED, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -21,6 +21,7 @@ use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::Profile;
 use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
+use crate::squeeze::SqueezeConclusion;
 use crate::tryout::{TryConclusion, TryLine};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
@@ -66,6 +67,8 @@ pub struct Run {
     pub tryout: Vec<TryLine>,
     /// What was concluded of a tryout; `None`: it is none, or not yet, or damaged.
     pub conclusion: Option<TryConclusion>,
+    /// What was concluded of a squeeze; `None`: it is none, or not yet, or damaged.
+    pub squeeze: Option<SqueezeConclusion>,
     /// Latency of the measured phases, merged, by trial.
     pub latency: BTreeMap<u32, LatencySet>,
     /// The same by window, for the kinds of [`LatencyWindow`], in the order of the log.
@@ -91,7 +94,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 23] = [
+const FILES: [&str; 24] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -104,6 +107,7 @@ const FILES: [&str; 23] = [
     ANALYSIS,
     TRY_LINES,
     CONCLUSION,
+    SQUEEZED,
     OPERATIONS,
     WORK,
     SERVER,
@@ -161,6 +165,7 @@ impl Run {
             work: reader.document(WORK)?,
             tryout: reader.values_if_any(TRY_LINES, MAX_TRY_LINES, |_| None)?,
             conclusion: reader.document(CONCLUSION)?,
+            squeeze: reader.document(SQUEEZED)?,
             latency: latency.merged,
             latency_windows: latency.windows,
             is_incomplete: manifest.status == RunStatus::Running

@@ -8,7 +8,7 @@ use super::verify::{self, document, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
     PROBED, PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
-    SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, redact,
+    SERVER_SERIES_TAIL, SQUEEZED, TRIALS, TRY_LINES, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -21,6 +21,7 @@ use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::{Profile, ProfiledLoad};
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
+use crate::squeeze::SqueezeConclusion;
 use crate::tryout::{TryConclusion, TryLine};
 use crate::units::{MonoNs, SpanNs, WallNs};
 use crate::work::{WorkLine, WorkSummary};
@@ -255,6 +256,11 @@ impl RunWriter {
     /// Writes `experiment.json`, in the place of an earlier one.
     pub fn conclusion(&mut self, conclusion: &TryConclusion) -> Result<(), RecordError> {
         self.document(CONCLUSION, conclusion)
+    }
+
+    /// Writes `squeeze.json`, in the place of an earlier one.
+    pub fn squeeze(&mut self, conclusion: &SqueezeConclusion) -> Result<(), RecordError> {
+        self.document(SQUEEZED, conclusion)
     }
 
     /// Writes a line of `operations.jsonl`.

@@ -166,6 +166,10 @@ pub enum DiagnosticKind {
     Calibration,
     /// Whether few trials decide the verdict.
     Outliers,
+    /// Of a squeeze: whether what it is made with costs anything by itself.
+    Placebo,
+    /// Of a squeeze: whether the CPU of all tiers comes to that of the host.
+    HostCpu,
     /// Trials whose value is only a lower bound.
     Bounds,
 }

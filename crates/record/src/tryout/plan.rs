@@ -4,6 +4,7 @@ use super::Metric;
 use crate::change::SettingChange;
 use crate::command::CommandSpec;
 use crate::plan::{LoadPlan, RunPlan, Target};
+use crate::squeeze::{Contrast, SqueezeAction};
 use crate::units::SpanNs;
 use crate::work::CommandWork;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,9 @@ pub struct TryPlan {
     pub command: Option<Box<CommandWork>>,
     /// What is compared: the first is A, as it is; the others are put against it.
     pub variants: Vec<Variant>,
+    /// The comparisons of a squeeze, in this order; empty: those that follow from the variants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contrasts: Vec<Contrast>,
     /// The one metric that decides.
     pub metric: Metric,
     /// The smallest effect that matters, as a ratio of A (or a difference, by the metric's scale): 0.03 for 3%.
@@ -84,6 +88,19 @@ pub enum Action {
     Command(CommandSpec),
     /// This command brings the server into the variant, before each of its trials that follows another variant.
     Prepare(CommandSpec),
+    /// A little of a resource is taken away for its trials.
+    Squeeze(Box<SqueezeAction>),
+}
+
+impl Action {
+    /// Settings that are changed for trials of the variant, and undone after them.
+    pub fn settings(&self) -> &[SettingChange] {
+        match self {
+            Action::Settings(changes) => changes,
+            Action::Squeeze(squeeze) => &squeeze.settings,
+            Action::AsItIs | Action::Target(_) | Action::Command(_) | Action::Prepare(_) => &[],
+        }
+    }
 }
 
 /// A metric that must not get worse.

@@ -32,6 +32,7 @@ fn plan() -> TryPlan {
             variant("A", command(&["curl", "-H", "Authorization: secret", "x"])),
             variant("B", command(&["true"])),
         ],
+        contrasts: Vec::new(),
         metric: Metric::Time,
         effect_ratio: 0.03,
         guardrails: vec![GuardrailPlan { metric: Metric::Errors, margin: 0.0005 }],
@@ -63,6 +64,7 @@ fn trial(number: u32) -> TryLine {
         lower_bounds: Vec::new(),
         environment: Environment::default(),
         read_back: Vec::new(),
+        bites: Vec::new(),
         failure: None,
     }))
 }

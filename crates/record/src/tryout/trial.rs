@@ -1,6 +1,7 @@
 //! The lines of `experiment.jsonl`: what the pilot settled, each trial, each pair.
 
 use super::Metric;
+use crate::squeeze::{SqueezeBite, SqueezedResources};
 use crate::units::{MonoNs, SpanNs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TryLine {
+    /// What a squeeze found to squeeze, before everything else.
+    Resources(Box<SqueezedResources>),
     /// Before the first trial that counts.
     Settled(Settled),
     /// A comparison begins.
@@ -61,6 +64,8 @@ pub enum StageKind {
     Combined,
     /// The chosen changes against the same without one of them.
     Ablation,
+    /// A resource with a part of it taken away, against the same with all of it.
+    Squeeze,
 }
 
 /// Which of the two a trial is of.
@@ -101,6 +106,9 @@ pub struct TryTrial {
     pub environment: Environment,
     /// Settings as they were read back before it began.
     pub read_back: Vec<ReadBack>,
+    /// How far a squeeze bit while it lasted; empty: nothing was squeezed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bites: Vec<SqueezeBite>,
     /// Why it has no value, or was cut off; `None`: it ran to its end.
     pub failure: Option<String>,
 }

@@ -7,14 +7,18 @@
 //! Invariants: no byte of the record can end the element that it stands in (tested with hostile records); every value
 //! of the record is text in the page, never markup.
 
+mod autotune;
 mod encode;
 mod heat;
 mod payload;
 mod probe;
+mod squeeze;
 mod tryout;
 
+use crate::autotune::AutotuneInput;
 use crate::input::ReportInput;
 use crate::probe::{self as probe_text, ProbeInput};
+use crate::squeeze::SqueezeInput;
 use crate::terminal::{self, Style};
 use crate::tryout::{TryInput, action_text, word_badge};
 use crate::watch::{RecordedInput, recorded_screen};
@@ -60,6 +64,26 @@ pub fn render_tryout(input: &TryInput<'_>) -> String {
     let about = input.variants().map_or_else(String::new, |[_, b]| action_text(&b.action));
     let title = format!("{} – {about}", word_badge(input.conclusion.verdict.word));
     let data = serde_json::to_string(&tryout::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// The report of a squeeze: a complete HTML document.
+pub fn render_squeeze(input: &SqueezeInput<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let screen = terminal::render_squeeze(input, &style);
+    let title = format!("Squeeze – {}", input.url());
+    let data =
+        serde_json::to_string(&squeeze::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// The report of an autotune: a complete HTML document.
+pub fn render_autotune(input: &AutotuneInput<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let screen = terminal::render_autotune(input, &style);
+    let title = format!("Autotune – {}", input.url());
+    let data =
+        serde_json::to_string(&autotune::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
 }
 

@@ -6,6 +6,7 @@
 //! counts, where the report is.
 
 mod answer;
+mod autotune;
 mod checks;
 mod explain;
 mod hosts;
@@ -19,6 +20,7 @@ mod screen;
 mod services;
 mod session;
 mod settings;
+mod squeeze;
 mod style;
 mod table;
 mod tryout;
@@ -26,9 +28,11 @@ mod verdict;
 mod work;
 
 pub(crate) use answer::ending;
+pub use autotune::render_autotune;
 pub use explain::{Diagnosis, render_diagnoses, render_diagnosis, render_explanation};
 pub use judged::render_judged;
 pub(crate) use screen::{Rank, Screen, wrap};
+pub use squeeze::render_squeeze;
 pub use style::{Style, Tone};
 pub use tryout::render_tryout;
 pub(crate) use tryout::{EffectMeasure, Strip};

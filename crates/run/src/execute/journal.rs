@@ -22,8 +22,9 @@ use sysdyno_record::profile::{Profile, ProfiledLoad};
 use sysdyno_record::progress::{CpuUses, RunProgress};
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
+use sysdyno_record::squeeze::SqueezeConclusion;
 use sysdyno_record::store::{Remains, RunWriter, Trial};
-use sysdyno_record::tryout::{TryConclusion, TryLine};
+use sysdyno_record::tryout::{TryConclusion, TryLine, TryPlan};
 use sysdyno_record::units::{MonoNs, SpanNs};
 use sysdyno_record::view::ServerView;
 
@@ -58,6 +59,9 @@ pub trait Watcher {
 
     /// May be told who uses the CPUs, a few times a second; to read it costs something.
     fn cpus(&mut self, _read: &dyn Fn() -> CpuUses) {}
+
+    /// The comparisons of a squeeze are known.
+    fn planned(&mut self, _plan: &TryPlan) {}
 
     /// A trial of a tryout begins: which side it is of.
     fn next(&mut self, _next: &NextTrial) {}
@@ -434,6 +438,16 @@ impl<'a> RunJournal<'a> {
         if written.is_err() {
             self.unwritten_lines.push(line.clone());
         }
+        self.kept(written)
+    }
+
+    /// Shows which comparisons a squeeze will make.
+    pub(super) fn show_plan(&mut self, plan: &TryPlan) {
+        self.watcher.planned(plan);
+    }
+
+    pub(super) fn keep_squeeze(&mut self, conclusion: &SqueezeConclusion) -> Result<(), RunError> {
+        let written = self.writer.squeeze(conclusion);
         self.kept(written)
     }
 

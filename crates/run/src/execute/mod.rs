@@ -23,7 +23,7 @@ pub use conditions::Conditions;
 pub use held::HeldHere;
 pub use journal::{RunJournal, SoFar, Watcher};
 pub use steps::{AskServices, Hosts, SamplingPlan, load, run};
-pub use tryout::{TryEnd, TryOrder, planned_changes, tryout};
+pub use tryout::{SqueezeEnd, SqueezeOrder, TryEnd, TryOrder, planned_changes, squeeze, tryout};
 pub use within::{SettingGround, hold_within};
 
 #[cfg(test)]

@@ -112,13 +112,15 @@ pub(super) struct Bench<'a, 'b> {
     pub(super) behind: &'a [SocketAddr],
     pub(super) services: Option<AskServices<'a>>,
     pub(super) journal: &'a mut RunJournal<'b>,
+    /// Processes that are watched on the server's host besides its own.
+    pub(super) also: Vec<WatchedProcess>,
     pub(super) trial: u32,
 }
 
 impl<'a, 'b> Bench<'a, 'b> {
     pub(super) fn new<'h: 'a>(hosts: Hosts<'h>, journal: &'a mut RunJournal<'b>) -> Bench<'a, 'b> {
         let Hosts { generator, server, behind, services } = hosts;
-        Bench { agent: generator, server, behind, services, journal, trial: 0 }
+        Bench { agent: generator, server, behind, services, journal, also: Vec::new(), trial: 0 }
     }
 }
 
@@ -134,11 +136,11 @@ impl Bench<'_, '_> {
         link.failure.map_or(answered, Err)
     }
 
-    fn set_up(&mut self, load: &LoadPlan, sampling: &SamplingPlan) -> Result<(), RunError> {
+    pub(super) fn set_up(&mut self, load: &LoadPlan, sampling: &SamplingPlan) -> Result<(), RunError> {
         let endpoint = &load.target.endpoint;
         self.keep_facts()?;
         let watch = match self.server {
-            None => self.describe(Some(endpoint), &sampling.pids)?,
+            None => [self.describe(Some(endpoint), &sampling.pids)?, self.also.clone()].concat(),
             Some(_) => self.set_up_server(load, sampling)?,
         };
         self.watch(watch, sampling.hz, Some(endpoint.clone()), load.threads)
@@ -156,7 +158,8 @@ impl Bench<'_, '_> {
         server::keep_host(server, self.journal)?;
         let (pids, behind) = (sampling.pids.clone(), self.behind.to_vec());
         let query = ProcessQuery { endpoint: endpoint.clone(), pids, behind: behind.clone() };
-        let watch = server::targets(server, self.journal, query)?;
+        let mut watch = server::targets(server, self.journal, query)?;
+        watch.extend(self.also.iter().cloned());
         self.journal.keep_watched(watch.clone())?;
         server::keep_links(server, self.journal, load)?;
         // The sampler keeps off the generator's CPUs where it could take them.

@@ -4,11 +4,13 @@
 mod built_in;
 mod command;
 mod file_systems;
+mod found;
 mod guardian;
 mod programs;
 
 pub use built_in::BuiltInTarget;
 pub(crate) use command::RunningCommand;
+pub use found::found_settings;
 pub use guardian::Guardians;
 
 use std::path::Path;

@@ -3,4 +3,5 @@
 
 pub(crate) mod mounts;
 pub(crate) mod program;
+pub(crate) mod scheduler;
 pub(crate) mod wait;

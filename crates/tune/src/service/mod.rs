@@ -3,7 +3,10 @@
 //! This crate starts no process: [`Services`], which the caller passes in, checks that the service accepts a file and makes
 //! it reload the file.
 
+mod found;
 mod syntax;
+
+pub use found::FoundSetting;
 
 use std::fmt;
 use std::io;

@@ -23,7 +23,7 @@ pub(super) enum Syntax {
 /// A directive that is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DirectiveEntry {
-    name: String,
+    pub(super) name: String,
     /// Where its value is in the text.
     pub(super) value: Range<usize>,
 }
@@ -31,7 +31,7 @@ pub(super) struct DirectiveEntry {
 /// The content of a text, and where its blocks end.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    entries: Vec<DirectiveEntry>,
+    pub(super) entries: Vec<DirectiveEntry>,
     /// Blocks by their names, and where a line can be added to each.
     blocks: Vec<(String, usize)>,
 }
@@ -44,6 +44,16 @@ impl Outline {
         match found.next() {
             Some(_) => Err(format!("'{directive}' is set more than once in it")),
             None => Ok(first),
+        }
+    }
+}
+
+impl Outline {
+    /// Whether a line for a directive can be added: its block is there, and there is one only.
+    pub(super) fn has_place(&self, directive: &str) -> bool {
+        match directive.rsplit_once('/') {
+            Some((block, _)) => self.blocks.iter().filter(|(name, _)| name == block).count() == 1,
+            None => true,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod at_boot;
 mod config;
+pub(crate) mod control_group;
 mod device;
 pub(crate) mod ethtool;
 mod ext_journal;
@@ -17,6 +18,7 @@ pub(crate) mod qdisc;
 
 pub(crate) use at_boot::{AtBoot, UNITS};
 pub(crate) use config::Directives;
+pub(crate) use control_group::CpuGroups;
 pub(crate) use device::INTERFACE;
 pub(crate) use ext_journal::ExtJournals;
 pub(crate) use file::{DeviceFiles, Sysctls, expanded, read_file};
@@ -146,8 +148,9 @@ pub(crate) trait SettingFamily: fmt::Debug + Sync {
 type Parse = fn(&str) -> Option<Arc<dyn Setting>>;
 
 /// The kinds of settings, by what their places begin with. What begins otherwise is the path of a file of the kernel.
-const KINDS: [(&str, Parse); 7] = [
+const KINDS: [(&str, Parse); 8] = [
     (limit::PREFIX, |rest| kind(limit::ProcessLimit::parse(rest))),
+    (control_group::PREFIX, |rest| kind(control_group::CpuGroup::parse(rest))),
     (listener::PREFIX, |rest| kind(listener::Backlog::parse(rest))),
     (qdisc::PREFIX, |rest| kind(qdisc::RootQdisc::parse(rest))),
     (ethtool::PREFIX, |rest| kind(ethtool::GroupOfDevice::parse(rest))),
@@ -228,6 +231,8 @@ mod tests {
         for text in [
             "/proc/sys/vm/swappiness",
             "limit:77:4711:nofile",
+            "cgroup:cpu:v1:77:4711:/system.slice/nginx.service",
+            "cgroup:cpu:v2+:77:4711:/",
             "listener:12:34",
             "qdisc:3:eth0.100",
             "ethtool:rings:3:eth0",
@@ -246,6 +251,9 @@ mod tests {
         for text in [
             "limit:1",
             "limit:1:2:cpu",
+            "cgroup:cpu:v3:77:4711:/",
+            "cgroup:cpu:v1:77:4711:/../x",
+            "cgroup:cpu:v1:77:/",
             "listener:x:1",
             "qdisc:eth0",
             "ethtool:rings",

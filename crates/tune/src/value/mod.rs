@@ -2,7 +2,7 @@
 
 mod cpus;
 
-use crate::setting::{ethtool, mount, qdisc};
+use crate::setting::{control_group, ethtool, mount, qdisc};
 use crate::text::one_line;
 use std::collections::BTreeSet;
 use sysdyno_record::units::Bytes;
@@ -82,6 +82,8 @@ pub enum ValueKind {
     Switches,
     /// Options of a mount, with commas between them.
     MountOptions,
+    /// A number of CPUs with at most three decimals, or one of two words.
+    CpuShare,
     /// A soft limit; the hard limit is raised with it where it has to be, and never lowered.
     SoftLimit,
 }
@@ -131,6 +133,7 @@ impl ValueKind {
                 let cpus = if typed == "none" { BTreeSet::new() } else { online(typed, context)? };
                 cpus::mask(&cpus, context.old).ok_or_else(|| format!("'{typed}' does not fit into its mask"))
             }
+            ValueKind::CpuShare => control_group::typed(typed),
             ValueKind::SoftLimit => soft_limit(typed, context),
             ValueKind::Discipline => qdisc::typed(typed, context.old, |kind| has_discipline(kind, context)),
             ValueKind::Pairs | ValueKind::Switches => ethtool::typed(typed, context.old),
@@ -203,6 +206,7 @@ impl ValueKind {
             ValueKind::Bracketed { except } => format!("one of the words that it lists, except {except}"),
             ValueKind::CpuList => "online CPUs, such as 0-2,5".into(),
             ValueKind::CpuMask => "online CPUs, such as 0-2,5, or none".into(),
+            ValueKind::CpuShare => "0.01 to 1024 CPUs, such as 0.9; placed, or unlimited".into(),
             ValueKind::SoftLimit => "a number, or unlimited".into(),
             ValueKind::Discipline => {
                 "noqueue, pfifo, bfifo, pfifo_fast, fq, fq_codel, codel, or pie; optionally a limit after \
@@ -248,6 +252,11 @@ fn one_of<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Result<Strin
         return Ok(typed.to_owned());
     }
     Err(format!("'{typed}' is not available here; available: {}", words.join(", ")))
+}
+
+/// How many CPUs a list such as `0-2,5` has; `None`: it is none.
+pub(crate) fn cpus_count(list: &str) -> Option<u64> {
+    cpus::parse(list).map(|cpus| cpus.len() as u64)
 }
 
 fn online(typed: &str, context: &ValueContext<'_>) -> Result<BTreeSet<u32>, String> {

@@ -6,8 +6,8 @@ mod trial;
 
 pub(super) use self::result::conclusion;
 use self::result::{Reported, report, settle};
-pub(super) use self::stage::provide_all;
-use self::stage::{TrialPlace, described};
+use self::stage::described;
+pub(super) use self::stage::{TrialPlace, provide_all};
 use self::trial::trial;
 use crate::args::{
     ComparisonForm, ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs,
@@ -221,7 +221,14 @@ impl Measurement<'_> {
         ui: &Ui,
     ) -> anyhow::Result<Reported> {
         let Measurement { folder, labs, tuning, guard, host, .. } = self;
-        let making = Making { tuning: &*tuning, guard: &*guard, live, signals, ui: &ui.quiet(host.quiet) };
+        let making = Making {
+            tuning: &*tuning,
+            guard: &*guard,
+            live,
+            signals,
+            ui: &ui.quiet(host.quiet),
+            resume: None,
+        };
         let end = make(folder, (labs.take(), &host.ssh), &making)?;
         if !missing(&folder.plan, &folder.lines).is_empty() {
             hint(folder, ui);
@@ -248,6 +255,8 @@ pub(super) struct Making<'a> {
     pub(super) live: &'a RefCell<LiveOutput>,
     pub(super) signals: &'a Signals,
     pub(super) ui: &'a Ui,
+    /// The command that goes on with it; `None`: that of the experiment.
+    pub(super) resume: Option<&'a str>,
 }
 
 impl Making<'_> {
@@ -269,8 +278,10 @@ pub(super) fn make(
         return Ok(None);
     }
     let Making { signals, ui, .. } = *making;
-    let place = TrialPlace::of(folder, (labs, ssh), signals, ui);
-    let Some(mut place) = place.map_err(|error| stopped(folder, "", &error))? else { return Ok(None) };
+    let place = TrialPlace::of((&folder.plan, folder.path()), (labs, ssh), signals, ui);
+    let Some(mut place) = place.map_err(|error| stopped(folder, making, "", &error))? else {
+        return Ok(None);
+    };
     let measured = trials(folder, &mut place, making);
     let left = place.end(ui);
     let end = match measured {
@@ -304,7 +315,7 @@ fn goals(plan: &ExperimentPlan) -> Vec<Goal> {
 }
 
 /// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
-fn trials(
+pub(super) fn trials(
     folder: &mut ExperimentFolder,
     place: &mut TrialPlace,
     making: &Making<'_>,
@@ -333,7 +344,8 @@ fn trials(
         ));
         let start = Instant::now();
         let end = trial(folder, cell, place, making);
-        let end = end.map_err(|error| stopped(folder, &format!(" at trial {number} of {all}"), &error))?;
+        let end =
+            end.map_err(|error| stopped(folder, making, &format!(" at trial {number} of {all}"), &error))?;
         if !is_profiled(&folder.plan, cell) {
             timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
         }
@@ -359,17 +371,20 @@ fn hint(folder: &ExperimentFolder, ui: &Ui) {
 }
 
 /// Why an experiment ends before its trials are made, and what goes on with it.
-fn stopped(folder: &ExperimentFolder, place: &str, error: &anyhow::Error) -> anyhow::Error {
+fn stopped(
+    folder: &ExperimentFolder,
+    making: &Making<'_>,
+    place: &str,
+    error: &anyhow::Error,
+) -> anyhow::Error {
     let lost = error.chain().find_map(|cause| match cause.downcast_ref()? {
         RunError::Lost { host, .. } | RunError::Reach { host, .. } => Some(host),
         _ => None,
     });
     let once = lost.map_or(String::new(), |host| format!(" once '{host}' can be reached"));
     let (path, cause) = (folder.path().display(), causes(error));
-    anyhow!(
-        "cannot continue experiment '{path}'{place}: {cause}\nhint: resume it with `sysdyno experiment \
-         resume '{path}'`{once}"
-    )
+    let resume = making.resume.map_or_else(|| format!("sysdyno experiment resume '{path}'"), str::to_owned);
+    anyhow!("cannot continue experiment '{path}'{place}: {cause}\nhint: resume it with `{resume}`{once}")
 }
 
 /// What is said of a trial that is made once more.

@@ -14,7 +14,6 @@ use sysdyno_plan::with_words;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::{ExperimentPlan, ExperimentVariant};
 use sysdyno_record::service::ServiceReading;
-use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::work::{ServiceCounter, WorkPlan};
 use sysdyno_run::RunError;
 use sysdyno_run::execute::Tuning;
@@ -31,16 +30,15 @@ pub enum TrialPlace {
 impl TrialPlace {
     /// Puts the lab of an experiment up, if it has one; `labs` have met its hosts behind ssh already.
     pub fn of(
-        folder: &ExperimentFolder,
+        (plan, path): (&ExperimentPlan, &Path),
         (labs, ssh): (Option<Labs>, &LabSshOptions),
         signals: &Signals,
         ui: &Ui,
     ) -> anyhow::Result<Option<TrialPlace>> {
-        let plan = &folder.plan;
         let Some(kept) = &plan.lab else { return Ok(Some(TrialPlace::Here)) };
         let first = plan.variants.first().context("a variant is missing")?;
         let first = lab_plan_of(plan, first)?.context("its lab is missing")?;
-        let path = std::fs::canonicalize(folder.path()).context("cannot find the experiment's folder")?;
+        let path = std::fs::canonicalize(path).context("cannot find the experiment's folder")?;
         let order = UpOrder {
             plan: first,
             // Whose lab it is, tells who may take it away unasked.

@@ -30,7 +30,7 @@ pub(super) fn trial(
     place: &mut TrialPlace,
     making: &Making<'_>,
 ) -> anyhow::Result<TrialEnded> {
-    let Making { tuning, guard, live, signals, ui } = *making;
+    let Making { tuning, guard, live, signals, ui, .. } = *making;
     let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
     place.set(&folder.plan, &variant)?;
     let plan = trial_plan(&variant, cell.block);
@@ -139,7 +139,7 @@ fn profile_of(plan: &Plan, hosts: &ServerOptions) -> anyhow::Result<Option<Profi
     match plan {
         Plan::Load(load) => load_profile(load, hosts).map(Some),
         Plan::Run(_) => profile_request(hosts).map(Some),
-        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => Ok(None),
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => Ok(None),
     }
 }
 
@@ -154,7 +154,7 @@ fn carry_out(
         Plan::Load(load) => {
             execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, profile, hosts, journal)
         }
-        Plan::Try(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
+        Plan::Try(_) | Plan::Squeeze(_) | Plan::Work(_) | Plan::Probe(_) | Plan::Watch(_) => {
             unreachable!("work has a separate kind of trial, and the others are no variants")
         }
     }

@@ -60,6 +60,8 @@ impl LiveOutput {
                 self.line(&RunLine::SideEnd(trial));
             }
             TryLine::Pair(pair) => self.line(&RunLine::Pair(pair)),
+            // A squeeze is not streamed as lines.
+            TryLine::Resources(_) => {}
         }
     }
 

@@ -27,6 +27,16 @@ pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(CgroupCollector::default())
 }
 
+/// Throttling of the group that a process is in now, itself and no parent of it.
+///
+/// `None`: the process is gone, or its group has no such counters.
+pub fn group_throttling(pid: u32) -> Option<Throttling> {
+    let mut buffer = Vec::new();
+    let levels = find_levels(&Roots::host(), pid, &mut buffer).ok()?;
+    let text = read_once(&levels.first()?.folder.join("cpu.stat"), &mut buffer).ok()?;
+    cpu_stat::parse(text).ok()?
+}
+
 /// Position of the quota among the columns of a process's groups; the counters come before it.
 const QUOTA: usize = 3;
 /// Folders of version 1 hierarchies with the controller, as distributions name them.

@@ -152,6 +152,7 @@ fn purpose(kind: StageKind) -> &'static str {
         StageKind::Alone => "alone",
         StageKind::Combined => "combined",
         StageKind::Ablation => "without",
+        StageKind::Squeeze => "squeeze",
     }
 }
 

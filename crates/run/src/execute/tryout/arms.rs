@@ -16,7 +16,7 @@ use sysdyno_tune::PlannedChange;
 /// # Errors
 /// A change is not in order, cannot be made by this user, or changes nothing.
 pub fn planned_changes(plan: &TryPlan, tuning: &Tuning) -> Result<Vec<ChangeShown>, RunError> {
-    tuning.planned(&Arms::new(plan, tuning.clone()).all_changes())
+    tuning.planned(&Arms::new(plan, tuning.clone()).all_changes(&[]))
 }
 
 /// The variants, and which of them is on.
@@ -52,21 +52,18 @@ impl<'a> Arms<'a> {
 
     /// Reads what all settings are before anything is changed.
     pub(super) fn learn_baseline(&mut self, bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
-        let all = self.all_changes();
+        let all = self.all_changes(&[]);
         if !all.is_empty() {
             self.baseline = self.tuning.plan(bench, &all)?.changes;
         }
         Ok(())
     }
 
-    /// Every change of any variant, once.
-    fn all_changes(&self) -> Vec<SettingChange> {
-        let changes = self.plan.variants.iter().flat_map(|variant| match &variant.action {
-            Action::Settings(changes) => changes.as_slice(),
-            _ => &[],
-        });
+    /// A change of every setting that any variant changes: these where they are among them, else the first.
+    fn all_changes(&self, these: &[SettingChange]) -> Vec<SettingChange> {
+        let changes = self.plan.variants.iter().flat_map(|variant| variant.action.settings());
         let mut all: Vec<SettingChange> = Vec::new();
-        for change in changes {
+        for change in these.iter().chain(changes) {
             if all.iter().all(|known| known.key != change.key) {
                 all.push(change.clone());
             }
@@ -82,7 +79,9 @@ impl<'a> Arms<'a> {
             self.leave(bench)?;
         }
         match action {
-            Action::Settings(changes) if self.held.is_none() => self.apply(bench, variant, changes)?,
+            Action::Settings(_) | Action::Squeeze(_) if self.held.is_none() => {
+                self.apply(bench, variant, action.settings())?;
+            }
             Action::Prepare(command) if self.prepared != Some(variant) => {
                 self.prepared = None;
                 prepare(bench, command)?;
@@ -99,6 +98,9 @@ impl<'a> Arms<'a> {
         variant: u32,
         changes: &[SettingChange],
     ) -> Result<(), RunError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
         // What is so already was set by somebody else meanwhile; reading back says so.
         self.held = self.tuning.apply(bench, changes)?.map(|made| Held { variant, made });
         Ok(())
@@ -110,10 +112,11 @@ impl<'a> Arms<'a> {
             return Ok(InForce::default());
         }
         let action = &self.plan.variants[variant as usize].action;
-        let changed: &[SettingChange] = if let Action::Settings(changes) = action { changes } else { &[] };
-        let now = self.tuning.plan(bench, &self.all_changes())?.changes;
+        let changed = action.settings();
+        let now = self.tuning.plan(bench, &self.all_changes(changed))?.changes;
         let (mut read_back, mut strangers) = (Vec::new(), Vec::new());
-        for (before, now) in self.baseline.iter().zip(&now) {
+        for before in &self.baseline {
+            let Some(now) = now.iter().find(|now| now.key == before.key) else { continue };
             let is_changed = changed.iter().any(|change| change.key == now.key);
             let is_right = if is_changed { now.is_same } else { now.old == before.old };
             if !is_right {

@@ -9,10 +9,13 @@
 
 mod arms;
 mod pilot;
+mod squeeze;
+mod squeezer;
 mod strangers;
 mod trials;
 
 pub use arms::planned_changes;
+pub use squeeze::{SqueezeEnd, SqueezeOrder, squeeze};
 
 use super::RunJournal;
 use super::change::Tuning;
@@ -21,6 +24,7 @@ use crate::agent::Generator;
 use crate::clock;
 use crate::error::RunError;
 use arms::Arms;
+use squeezer::Squeezer;
 use sysdyno_analyze::tryout::{Around, Course, conclude};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::tryout::{
@@ -68,6 +72,7 @@ pub fn tryout(
         plan: order.plan,
         bench: Bench::new(Hosts { generator: agent, server: None, behind: &[], services: None }, journal),
         arms: Arms::new(order.plan, order.tuning.clone()),
+        squeezer: Squeezer::default(),
         targets: Vec::new(),
     };
     let done = lab.run();
@@ -85,6 +90,7 @@ struct Lab<'a, 'b, 'c> {
     plan: &'a TryPlan,
     bench: Bench<'b, 'c>,
     arms: Arms<'a>,
+    squeezer: Squeezer,
     /// Processes of the target of each variant; empty where all have the same.
     targets: Vec<Vec<WatchedProcess>>,
 }
@@ -101,15 +107,20 @@ impl Lab<'_, '_, '_> {
         self.set_up()?;
         self.arms.learn_baseline(&mut self.bench)?;
         let Some(settled) = self.settle()? else { return Ok(None) };
+        self.measure(settled).map(Some)
+    }
+
+    /// Makes the trials that a course asks for.
+    fn measure(&mut self, settled: Settled) -> Result<Done, RunError> {
         self.bench.journal.keep_line(&TryLine::Settled(settled.clone()))?;
         let mut course = Course::new(self.plan, &settled);
-        while !self.bench.journal.is_interrupted() {
+        while !self.bench.journal.is_stopped() {
             let Some(next) = course.next(SpanNs(self.bench.journal.elapsed_ns())) else { break };
             if next.is_new_stage {
                 self.bench.journal.keep_line(&TryLine::Stage(next.stage))?;
             }
             let trial = self.trial(&next, &settled)?;
-            if self.bench.journal.is_interrupted() {
+            if self.bench.journal.is_stopped() {
                 break;
             }
             self.bench.journal.keep_line(&TryLine::Trial(Box::new(trial.clone())))?;
@@ -119,7 +130,7 @@ impl Lab<'_, '_, '_> {
             }
         }
         course.interrupt();
-        Ok(Some(Done { settled, course }))
+        Ok(Done { settled, course })
     }
 
     /// Facts, processes, sampling.

@@ -27,6 +27,7 @@ impl Lab<'_, '_, '_> {
     pub(super) fn trial(&mut self, next: &NextTrial, settled: &Settled) -> Result<TryTrial, RunError> {
         self.bench.journal.show_next(next);
         let InForce { read_back, wrong } = self.arms.enter(&mut self.bench, next.variant)?;
+        self.squeezer.begin(&self.plan.variants[next.variant as usize].action)?;
         let begin = clock::monotonic();
         let plan = self.plan;
         let mut ran = match &plan.workload {
@@ -35,6 +36,7 @@ impl Lab<'_, '_, '_> {
             TryWorkload::Commands => self.run_command(next)?,
         };
         let end_mono_ns = clock::monotonic();
+        let bites = self.squeezer.end()?;
         // What changed under way is not what was compared, whoever took CPUs besides.
         let wrong =
             if wrong.is_empty() { self.arms.read_back(&mut self.bench, next.variant)?.wrong } else { wrong };
@@ -56,6 +58,7 @@ impl Lab<'_, '_, '_> {
             lower_bounds,
             environment,
             read_back,
+            bites,
             failure,
         })
     }

@@ -1,0 +1,48 @@
+//! Squeezes: which resources there are to take from, and what the loss of a little of each says.
+//!
+//! ```text
+//! pilot ─► tiers, their CPUs and threads ─► variants and comparisons ─► trials and pairs, as in a tryout
+//!       ─► elasticity of each resource, with the proof that its squeeze bit ─► ranks, sum test, conclusion
+//! ```
+//! The elasticity is ε = ln(X_b ÷ X_a) ÷ ln(1 − d), where a part d of a resource is taken away and X is the metric. Capacity
+//! is homogeneous of degree 1 in all rates: with everything twice as fast, there is twice as much of it. By Euler's theorem
+//! the elasticities of all rates sum up to 1 where capacity is smooth. A sum below 1 says that the list lacks a resource,
+//! and a sum above 1 that several bind at once, as for X = min(a, b) with a = b.
+//!
+//! **CPU of a tier** is squeezed as slower CPUs would be. Its threads together get a quota of (1 − d) of the CPUs that they
+//! could use at once, and for each second that they use, d ÷ (1 − d) of a second is burnt on their CPUs. Where the threads
+//! limit the tier, the quota binds; where it shares busy CPUs with others, the burnt time does. A quota alone would miss the
+//! second case, and one relative to what the tier *uses* would always cost the part that it takes, whatever limits the server.
+//!
+//! Both are stop-and-go, so that latency rises in steps; squeezes are judged by throughput.
+
+mod conclude;
+mod elasticity;
+mod find;
+mod name;
+mod sentence;
+mod sum;
+#[cfg(test)]
+mod tests;
+
+pub use conclude::conclude;
+pub use find::{GeneratorCpus, find};
+
+use crate::tryout::Course;
+use sysdyno_record::squeeze::{SqueezePlan, SqueezedResources};
+use sysdyno_record::tryout::{TryLine, TryPlan};
+
+/// The plan of the trials of a squeeze, once its resources are known.
+pub fn try_plan(plan: &SqueezePlan, found: &SqueezedResources) -> TryPlan {
+    TryPlan { variants: found.variants.clone(), contrasts: found.contrasts.clone(), ..plan.tryout.clone() }
+}
+
+/// A squeeze followed again from its lines, as far as they go, with what it found to squeeze; `None`: nothing was settled.
+pub fn follow(plan: &SqueezePlan, lines: &[TryLine]) -> Option<(SqueezedResources, Course)> {
+    let found = lines.iter().find_map(|line| match line {
+        TryLine::Resources(found) => Some((**found).clone()),
+        _ => None,
+    })?;
+    let course = Course::follow(&try_plan(plan, &found), lines)?;
+    Some((found, course))
+}

@@ -1,0 +1,112 @@
+//! A squeeze in sentences: made once, here, and shown unchanged everywhere.
+
+use super::elasticity::best;
+use crate::format::{cpus, percent};
+use crate::tryout::effect_text;
+use sysdyno_record::effect::Effect;
+use sysdyno_record::squeeze::{ElasticitySum, ResourceKind, RowWord, SqueezeRow, SumWord};
+
+/// A change as a share with its sign.
+fn change(ratio: f64) -> String {
+    format!("{:+.1}%", (ratio - 1.0) * 100.0).replace('-', "−")
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.2}").replace('-', "−")
+}
+
+fn interval([low, high]: [f64; 2]) -> String {
+    format!("[{}, {}]", number(low), number(high))
+}
+
+/// The result in one sentence.
+pub(super) fn headline(rows: &[SqueezeRow], sum: Option<&ElasticitySum>, void: &[String]) -> String {
+    if let Some(reason) = void.first() {
+        return format!("This says nothing about the server: {reason}");
+    }
+    let first = rows.iter().find(|row| row.kind == ResourceKind::Cpu && best(row).is_some());
+    let told = match first {
+        Some(row) if matches!(row.word, RowWord::Limits | RowWord::Matters) => row.sentence.clone(),
+        Some(_) => "No resource in the list limits the server".to_owned(),
+        None => "No squeeze produced an interval".to_owned(),
+    };
+    match sum.filter(|sum| sum.word == SumWord::Missing) {
+        Some(_) if first.is_none_or(|row| row.word != RowWord::Limits) => {
+            format!("{told}; something that is not in it does: a pool, a lock, a delay, or the clients")
+        }
+        _ => told,
+    }
+}
+
+/// A resource in a sentence.
+pub(super) fn row(row: &SqueezeRow) -> String {
+    let name = &row.name;
+    let Some(found) = best(row) else {
+        let void = row.elasticities.iter().find_map(|elasticity| elasticity.void.as_deref());
+        return format!("{name}: {}", void.unwrap_or("not measured"));
+    };
+    let (depth, loss) = (percent(found.depth_ratio), found.effect.as_ref());
+    let loss = loss.map_or_else(String::new, |effect| change(effect.point));
+    let used = match (row.used, row.available) {
+        (Some(used), Some(available)) => format!("; it used {} of {}", cpus(used), cpus(available)),
+        _ => String::new(),
+    };
+    match row.word {
+        RowWord::Limits => {
+            format!("{name} limits the server: {depth} less of it changes the rate by {loss}{used}")
+        }
+        RowWord::Matters => {
+            format!("{name} matters in part: {depth} less of it changes the rate by {loss}{used}")
+        }
+        RowWord::Spare => format!("{name} has room: {depth} less of it changes the rate by {loss}{used}"),
+        RowWord::CannotTell | RowWord::Void => {
+            format!("{name}: {depth} less of it changes the rate by {loss}, within what trials vary by")
+        }
+    }
+}
+
+/// What the sum of elasticities says.
+pub(super) fn sum(word: SumWord, point: f64, ends: [f64; 2]) -> String {
+    let sum = format!("the elasticities sum to {} {}", number(point), interval(ends));
+    match word {
+        SumWord::Complete => format!("{sum}: the list holds what limits the server"),
+        SumWord::Missing => format!(
+            "{sum}, less than 1: a resource is missing from the list, such as a lock, a pool, a delay, or the clients"
+        ),
+        SumWord::Several => format!("{sum}, more than 1: several resources bind at once"),
+        SumWord::CannotTell => format!("{sum}, too wide to tell whether a resource is missing"),
+    }
+}
+
+/// Why a generator that matters makes the run void.
+pub(super) fn generator(depth: f64, effect: Option<&Effect>) -> String {
+    let loss = effect.map_or_else(String::new, |effect| format!(" by {}", change(effect.point)));
+    format!(
+        "the generator matters itself: {} less CPU for it changes the rate{loss}; give it other CPUs than the server",
+        percent(depth)
+    )
+}
+
+/// What the placebo says.
+pub(super) fn placebo(effect: &Effect, is_warning: bool) -> String {
+    let told = effect_text(effect);
+    match is_warning {
+        true => format!(
+            "being put into a control group alone changed the rate: {told}; the squeezes are compared with that"
+        ),
+        false => format!("being put into a control group alone made no difference that matters: {told}"),
+    }
+}
+
+/// How the sum compares with the CPUs of the host.
+pub(super) fn check(host: [f64; 2], parts: [f64; 2], is_apart: bool) -> String {
+    let (host, parts) = (interval(host), interval(parts));
+    match is_apart {
+        true => {
+            format!("all CPUs at once have an elasticity of {host}, but those of their users sum to {parts}")
+        }
+        false => {
+            format!("all CPUs at once have an elasticity of {host}, as those of their users sum to {parts}")
+        }
+    }
+}

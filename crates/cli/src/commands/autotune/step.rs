@@ -1,0 +1,119 @@
+//! One step: an experiment in its own folder, and what its runs say.
+
+use crate::commands::compare;
+use crate::commands::experiment::{Making, TrialPlace, conclusion, trials};
+use crate::commands::record::is_living;
+use crate::exit::Exit;
+use crate::ui::Ui;
+use anyhow::Context;
+use std::path::Path;
+use sysdyno_analyze::autotune::{ArmTrial, arms, arms_count, seen, step_plan};
+use sysdyno_analyze::compare::RunProfile;
+use sysdyno_lab::LabPlan;
+use sysdyno_plan::resolve_again;
+use sysdyno_record::autotune::{AutotunePlan, SeenServer, SeenSetting, StepBegan, StepEnded, StepKind};
+use sysdyno_record::event::{EventKind, ProcessRole};
+use sysdyno_record::experiment::measured_cells;
+use sysdyno_record::plan::{Endpoint, Plan};
+use sysdyno_record::store::{AutotuneFolder, ExperimentFolder, Run};
+use sysdyno_report::html;
+use sysdyno_run::service::found_settings;
+
+/// Makes the trials of a step that are missing; its experiment, and how the program has to end, if that is settled.
+pub(super) fn take(
+    folder: &AutotuneFolder,
+    step: &StepBegan,
+    place: &mut TrialPlace,
+    making: &Making<'_>,
+) -> anyhow::Result<(ExperimentFolder, Option<Exit>)> {
+    let path = folder.steps().join(&step.folder);
+    let mut experiment = match path.is_dir() {
+        true => {
+            let mut known = ExperimentFolder::open(&path)?;
+            resolve_again(&mut known.plan)?;
+            known
+        }
+        false => ExperimentFolder::create(&folder.steps(), &step.folder, step_plan(&folder.plan, step))?,
+    };
+    let exit = trials(&mut experiment, place, making)?;
+    if step.kind != StepKind::Look && !measured_cells(&experiment.lines).is_empty() {
+        // Where fewer than two variants were measured there is nothing to compare.
+        if let Ok(comparison) = conclusion(&experiment, |path| compare::read(path, making.ui)) {
+            experiment.write_report(&html::render_comparison(&comparison, None))?;
+        }
+    }
+    Ok((experiment, exit))
+}
+
+/// What came of a step.
+pub(super) fn ended(
+    (plan, step): (&AutotunePlan, &StepBegan),
+    experiment: &ExperimentFolder,
+    elapsed_ns: u64,
+    ui: &Ui,
+) -> anyhow::Result<StepEnded> {
+    let (mut trials, mut last) = (Vec::new(), None);
+    for cell in measured_cells(&experiment.lines) {
+        let path = experiment.runs().join(&cell.run);
+        let profile = compare::read(&path, ui)?;
+        let place = (cell.variant as usize, cell.block);
+        trials.push(ArmTrial::of(place, &profile.analysis, plan.base.is_noisy));
+        if cell.variant == 0 {
+            last = Some((path, profile));
+        }
+    }
+    let (baseline, arms) = arms(&trials, arms_count(step), plan.effect_ratio);
+    let seen = last.map(|(path, profile)| server(plan, step, (&path, &profile))).transpose()?;
+    Ok(StepEnded { step: step.step, baseline, arms, seen, elapsed_ns })
+}
+
+/// The server as a run saw it; at first with the settings of its services, whose processes still run.
+fn server(
+    plan: &AutotunePlan,
+    step: &StepBegan,
+    (path, profile): (&Path, &RunProfile),
+) -> anyhow::Result<SeenServer> {
+    let run = Run::open(path, &is_living)?;
+    let facts = run.server.as_ref().map_or(&profile.facts, |server| &server.facts);
+    let mut server = seen(&profile.analysis, facts);
+    if step.kind == StepKind::Look {
+        server.settings.extend(found_settings(&target_pids(&run)));
+        server.settings.extend(parameters(plan)?);
+        server.settings.extend(listener(plan));
+    }
+    Ok(server)
+}
+
+/// The processes of all tiers of the server.
+fn target_pids(run: &Run) -> Vec<u32> {
+    let watched = run.events.iter().filter_map(|event| match &event.event {
+        EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process.pid),
+        _ => None,
+    });
+    watched.collect()
+}
+
+/// The accept queue of the server's own port, whose length nobody has asked for.
+fn listener(plan: &AutotunePlan) -> Option<SeenSetting> {
+    let target = match &plan.base.variants[0].plan {
+        Plan::Run(run) => &run.load.target,
+        Plan::Load(load) => &load.target,
+        _ => return None,
+    };
+    let Endpoint::Tcp(address) = &target.endpoint else { return None };
+    let key = format!("listener.{}.backlog", address.port());
+    Some(SeenSetting { id: "listener.*.backlog".into(), key, value: None, is_parameter: false })
+}
+
+/// The parameters of a lab's services.
+fn parameters(plan: &AutotunePlan) -> anyhow::Result<Vec<SeenSetting>> {
+    let Some(lab) = &plan.base.lab else { return Ok(Vec::new()) };
+    let lab = LabPlan::parse(&lab.text, Path::new(&plan.base.source)).context("cannot read the lab again")?;
+    let setting = |one: sysdyno_lab::ServiceParameter| SeenSetting {
+        id: format!("{}.{}", one.recipe, one.name),
+        key: format!("{}.{}", one.service, one.name),
+        value: one.value,
+        is_parameter: true,
+    };
+    Ok(lab.with(&plan.base.variants[0].services)?.parameters().into_iter().map(setting).collect())
+}

@@ -1,0 +1,126 @@
+//! A server that is tuned in a lab: the whole way, a kill in the middle, and the way on from there.
+
+use crate::rig::{Ended, Rig, finish, wait_until};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+use sysdyno_needs::has;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// An nginx that closes every connection after one request, which is what there is to find.
+const FILE: &str = r#"
+name = "tuned"
+url = "http://{{front}}/page.html"
+seed = 5
+noisy = true
+[lab]
+host = [{ name = "client" }, { name = "server" }]
+link = [{ between = ["client", "server"], addresses = ["10.78.0.1/24", "10.78.0.2/24"] }]
+[[lab.service]]
+name = "front"
+host = "server"
+recipe = "nginx"
+with = { workers = 4, keepalive_requests = 1, tcp_nopush = false }
+files = [{ path = "page.html", text = "hello" }]
+[load]
+connections = 2
+requests = 300
+warmup = "0s"
+[autotune]
+race-blocks = 2
+proof-blocks = 3
+rounds = 1
+"#;
+
+pub fn run(rig: &mut Rig) {
+    if !has("autotune with nginx", &["nginx"]) {
+        return;
+    }
+    wrong_ones_are_refused(rig);
+    a_killed_one_goes_on_to_its_end_and_leaves_nothing(rig);
+}
+
+fn file(rig: &Rig, text: &str) -> String {
+    let path = rig.folder().join("tuned.toml");
+    fs::write(&path, text).expect("can be written");
+    path.display().to_string()
+}
+
+fn command(rig: &Rig, arguments: &[&str]) -> Command {
+    let mut command = rig.program(&[], &[&["autotune"], arguments].concat());
+    command.env("SYSDYNO_EXPERIMENTS_DIR", rig.folder().join("tunings"));
+    command.env("HOME", rig.folder());
+    command
+}
+
+fn ask(rig: &Rig, arguments: &[&str]) -> Ended {
+    finish(command(rig, arguments).spawn().expect("starts"))
+}
+
+/// The folder of the only autotune.
+fn folder(rig: &Rig) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(rig.folder().join("tunings")).ok()?.flatten();
+    entries.find_map(|entry| Some(entry.path()).filter(|path| path.join("tuning.json").exists()))
+}
+
+/// What was written down, line by line.
+fn lines(folder: &std::path::Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("steps.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn wrong_ones_are_refused(rig: &Rig) {
+    let kept = ask(rig, &[&file(rig, FILE), "--keep"]);
+    assert_eq!(kept.code, Some(2), "{kept:?}");
+    assert!(kept.stderr.contains("cannot keep changes in a lab"), "{kept:?}");
+    let unknown = ask(rig, &[&file(rig, &FILE.replace("rounds = 1", "rounds = 0"))]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("cannot use 0 rounds"), "{unknown:?}");
+    let nowhere = ask(rig, &["--resume", "/no/such/folder"]);
+    assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
+    let planned = ask(rig, &[&file(rig, FILE), "--dry-run"]);
+    assert!(planned.code == Some(0) && planned.stdout.contains("nginx-keepalive"), "{planned:?}");
+    assert!(folder(rig).is_none(), "nothing was begun");
+}
+
+fn a_killed_one_goes_on_to_its_end_and_leaves_nothing(rig: &mut Rig) {
+    let path = file(rig, FILE);
+    let mut child = command(rig, &[&path, "--json"]).spawn().expect("starts");
+    let is_racing = || {
+        let begun = folder(rig).map(|folder| lines(&folder)).unwrap_or_default();
+        begun.iter().any(|line| line["began"]["kind"] == "race")
+    };
+    assert!(wait_until(LIMIT, is_racing), "it did not come to a race");
+    child.kill().expect("is killed");
+    child.wait().expect("ends");
+    let folder = folder(rig).expect("is there");
+    let before = lines(&folder);
+    let ended = ask(rig, &["--resume", &folder.display().to_string(), "--json"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let after = lines(&folder);
+    assert_eq!(after[..before.len()], before[..], "what was written stays");
+    let found: Value = serde_json::from_str(&ended.stdout).expect("is JSON");
+    assert_eq!(found["schema"], "sysdyno.autotune-result/1");
+    let tried: Vec<&str> = found["tried"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .filter_map(|one| one["candidate"]["remedy"].as_str())
+        .collect();
+    assert!(tried.contains(&"nginx-keepalive"), "{tried:?}");
+    assert_ne!(found["ending"], "interrupted");
+    // Whether it is proven depends on how busy this machine is; that it is told again does not.
+    let shown = finish(
+        rig.program(&[], &["show", &folder.display().to_string(), "--output", "json"])
+            .spawn()
+            .expect("starts"),
+    );
+    let again: Value = serde_json::from_str(&shown.stdout).expect("is JSON");
+    assert_eq!(again, found);
+    let page = fs::read_to_string(folder.join("report.html")).expect("is there");
+    assert!(page.contains("sysdyno.report-autotune/1"));
+    rig.check("an autotune that was killed and went on");
+    fs::remove_dir_all(rig.folder().join("tunings")).expect("is there");
+}

@@ -1,0 +1,178 @@
+//! The result of a squeeze on one screen: what limits the server, each resource with what the loss of a little of it costs,
+//! the sum test, and what speaks against the result.
+
+use super::screen::{Rank, Screen};
+use super::style::{Style, Tone};
+use super::verdict::draw_state;
+use crate::escape;
+use crate::number;
+use crate::place;
+use crate::squeeze::{SqueezeInput, bite_text};
+use std::time::Duration;
+use sysdyno_record::effect::Effect;
+use sysdyno_record::squeeze::{Elasticity, ResourceKind, RowWord, SqueezeRow, SumWord};
+
+/// Columns of a resource's name, and of its bar.
+const NAME_COLUMNS: usize = 20;
+const BAR_COLUMNS: usize = 10;
+
+/// Rows that are printed; the report has all of them.
+const ROWS_MAX: usize = 20;
+
+/// Most reasons that are printed of each kind.
+const REASONS_MAX: usize = 4;
+
+/// The result of a squeeze, as `squeeze` and `show` print it; ends with a newline.
+pub fn render_squeeze(input: &SqueezeInput<'_>, style: &Style) -> String {
+    let mut screen = Screen::new(*style);
+    draw_word(input, &mut screen);
+    draw_rows(input, &mut screen);
+    draw_meaning(input, &mut screen);
+    draw_around(input, &mut screen);
+    screen.finish()
+}
+
+fn draw_word(input: &SqueezeInput<'_>, screen: &mut Screen) {
+    let conclusion = input.conclusion;
+    let style = screen.style();
+    let (tone, word) = match conclusion.rows.first().map(|row| row.word) {
+        _ if !conclusion.void.is_empty() => (Tone::Bad, "✘ VOID"),
+        Some(RowWord::Limits | RowWord::Matters) => (Tone::Good, "✔ FOUND"),
+        Some(RowWord::Spare) => (Tone::Doubtful, "= NOT IN THE LIST"),
+        _ => (Tone::Doubtful, "? CAN'T TELL"),
+    };
+    let badge = style.dress(tone, &style.characters(word));
+    let url = escape::terminal(input.url(), style.width().saturating_sub(18));
+    screen.push(Rank::Needed, format!("  {badge}  {}", style.dress(Tone::Quiet, &style.characters(&url))));
+    screen.mark_answer();
+    screen.answer((Tone::Plain, ""), (Tone::Strong, &conclusion.headline));
+}
+
+/// The resources, one a line.
+fn draw_rows(input: &SqueezeInput<'_>, screen: &mut Screen) {
+    let rows = &input.conclusion.rows;
+    if rows.is_empty() {
+        return;
+    }
+    screen.gap();
+    let style = screen.style();
+    let head = format!(
+        "  {:NAME_COLUMNS$} {:>5}  {:>7} {:BAR_COLUMNS$} {:>15}   elasticity",
+        "", "less", "rate", "", "95% interval"
+    );
+    screen.push(Rank::Needed, style.dress(Tone::Quiet, &style.characters(head.trim_end())));
+    rows.iter().take(ROWS_MAX).for_each(|row| draw_row(row, screen));
+}
+
+fn draw_row(row: &SqueezeRow, screen: &mut Screen) {
+    let style = screen.style();
+    let name = format!("{:NAME_COLUMNS$}", escape::terminal(&row.name, NAME_COLUMNS));
+    let shown = shown(row);
+    let Some((found, effect)) = shown.and_then(|found| Some((found, found.effect.as_ref()?))) else {
+        let void = row.elasticities.iter().find_map(|elasticity| elasticity.void.as_deref());
+        let text = void.unwrap_or("not measured: more of it made no difference either, or time ran out");
+        let text = format!("{}: {text}", name.trim_end());
+        return screen.sentence(Rank::Needed, (Tone::Plain, ""), (Tone::Quiet, &text));
+    };
+    let depth =
+        if found.depth_ratio > 0.0 { format!("{:.0}%", found.depth_ratio * 100.0) } else { "–".into() };
+    let (change, interval) = (change(effect.point), format!("{} … {}", bare(effect.low), bare(effect.high)));
+    let bar = "▇".repeat(bar(effect, found.depth_ratio));
+    let elasticity = match (found.point, found.interval) {
+        (Some(point), Some([low, high])) => format!("{point:.2} [{low:.2}, {high:.2}]").replace('-', "−"),
+        _ => String::new(),
+    };
+    let (tone, _) = tone_of(row);
+    let line = format!("  {name} {depth:>5}  {change:>7} {bar:BAR_COLUMNS$} {interval:>15}   {elasticity}");
+    screen.push(Rank::Needed, style.dress(tone, &style.characters(line.trim_end())));
+}
+
+/// The elasticity that a row shows: the shallowest that says something.
+fn shown(row: &SqueezeRow) -> Option<&Elasticity> {
+    row.elasticities.iter().rfind(|found| found.void.is_none() && found.effect.is_some())
+}
+
+fn tone_of(row: &SqueezeRow) -> (Tone, &'static str) {
+    match (row.kind, row.word) {
+        (ResourceKind::Placebo | ResourceKind::HostCpu | ResourceKind::Generator, _) => {
+            (Tone::Quiet, "check")
+        }
+        (_, RowWord::Limits) => (Tone::Strong, "limits"),
+        (_, RowWord::Matters) => (Tone::Plain, "matters"),
+        (_, RowWord::Spare) => (Tone::Quiet, "has room"),
+        (_, RowWord::CannotTell | RowWord::Void) => (Tone::Doubtful, "can't tell"),
+    }
+}
+
+/// A bar as long as a loss, where a loss of all that was taken is the whole width.
+fn bar(effect: &Effect, depth: f64) -> usize {
+    if depth <= 0.0 {
+        return 0;
+    }
+    let share = (1.0 - effect.point) / depth;
+    (share.clamp(0.0, 1.2) * BAR_COLUMNS as f64 / 1.2).round() as usize
+}
+
+fn change(ratio: f64) -> String {
+    format!("{:+.1}%", (ratio - 1.0) * 100.0).replace('-', "−")
+}
+
+fn bare(ratio: f64) -> String {
+    format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−")
+}
+
+/// What the sum says, what more would help at most, and whether the squeezes bit.
+fn draw_meaning(input: &SqueezeInput<'_>, screen: &mut Screen) {
+    let conclusion = input.conclusion;
+    screen.gap();
+    if let Some(sum) = &conclusion.sum {
+        let tone = if sum.word == SumWord::Complete { Tone::Plain } else { Tone::Doubtful };
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Sum"), (tone, &sum.sentence));
+    }
+    let first =
+        conclusion.rows.first().filter(|row| row.kind == ResourceKind::Cpu && conclusion.void.is_empty());
+    if let Some((row, gain)) = first.and_then(|row| Some((row, row.gain_at_most_ratio?))) {
+        let text = format!(
+            "10% more {} helps by at most {}: an upper bound, not a forecast",
+            row.name,
+            number::percent(gain)
+        );
+        screen.sentence(Rank::Useful, (Tone::Quiet, "More of it"), (Tone::Plain, &text));
+    }
+    let bites = conclusion.rows.iter().filter_map(|row| {
+        let text = bite_text(shown(row)?);
+        (!text.is_empty()).then(|| format!("{}: {text}", row.name))
+    });
+    let bites: Vec<String> = bites.collect();
+    if !bites.is_empty() {
+        screen.sentence(Rank::Extra, (Tone::Quiet, "It bit"), (Tone::Quiet, &bites.join("; ")));
+    }
+    for diagnostic in &conclusion.diagnostics {
+        let (rank, label) = match diagnostic.is_warning {
+            true => (Rank::Needed, (Tone::Doubtful, "▲ warning")),
+            false => (Rank::Extra, (Tone::Quiet, "Check")),
+        };
+        screen.sentence(rank, label, (Tone::Plain, &diagnostic.sentence));
+    }
+}
+
+fn draw_around(input: &SqueezeInput<'_>, screen: &mut Screen) {
+    draw_state(&input.folder, screen);
+    for left_out in input.found().iter().flat_map(|found| &found.left_out).take(REASONS_MAX) {
+        let text = format!("{}: {}", left_out.name, left_out.reason);
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "Left out"), (Tone::Plain, &text));
+    }
+    let trials = input.trials().count();
+    let took = number::span(Duration::from_nanos(input.conclusion.elapsed_ns));
+    let baseline =
+        input.conclusion.baseline.map_or(String::new(), |hz| format!("{} untouched · ", number::rate(hz)));
+    // Whoever died could not write that it undid anything; the guardian or the next start does.
+    let fate =
+        if input.folder.is_incomplete { "check `sysdyno tune status`" } else { "everything is undone" };
+    let text = format!("{baseline}{trials} trials in {took} · {fate}");
+    screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &text)]);
+    let note =
+        "judged by throughput: squeezed CPUs stop and go, so that latency under a squeeze says nothing";
+    screen.sentence(Rank::Extra, (Tone::Quiet, "Method"), (Tone::Quiet, note));
+    place::draw(&input.folder, screen);
+}

@@ -1,0 +1,94 @@
+// A squeeze as the page is given it. The writers are crates/report/src/html/squeeze.rs and, below it, crates/record/src/squeeze.
+
+import type { Effect } from "./effect.ts";
+import type { Pair, StopCause, TryPlan, TryTrial, Variant } from "./tryout.ts";
+import type { Fact, Manifest } from "./types.ts";
+
+export type ResourceKind = "cpu" | "host-cpu" | "generator" | "placebo";
+export type RowWord = "limits" | "matters" | "spare" | "cannot_tell" | "void";
+export type SumWord = "complete" | "missing" | "several" | "cannot_tell";
+
+export interface Bite {
+  counter: "throttled_periods" | "burnt_cpu";
+  moved: number;
+  of: number;
+}
+
+export interface Elasticity {
+  depth_ratio: number;
+  point: number | null;
+  interval: readonly [number, number] | null;
+  effect: Effect | null;
+  counted: number;
+  dropped: number;
+  stop: StopCause | null;
+  bites: Bite[];
+  void: string | null;
+}
+
+export interface SqueezeRow {
+  name: string;
+  kind: ResourceKind;
+  available: number | null;
+  used: number | null;
+  elasticities: Elasticity[];
+  word: RowWord;
+  sentence: string;
+  gain_at_most_ratio: number | null;
+}
+
+export interface SqueezeConclusion {
+  headline: string;
+  metric: string;
+  baseline: number | null;
+  rows: SqueezeRow[];
+  sum: { point: number; interval: readonly [number, number]; rates_count: number; word: SumWord; sentence: string } | null;
+  void: string[];
+  diagnostics: { kind: string; is_warning: boolean; sentence: string }[];
+  pairs: Pair[];
+  elapsed_ns: number;
+}
+
+export const SQUEEZE_SCHEMA = "sysdyno.report-squeeze/1";
+
+export interface SqueezePayload {
+  schema: typeof SQUEEZE_SCHEMA;
+  folder: string;
+  manifest: Manifest;
+  is_incomplete: boolean;
+  damage: string[];
+  plan: { tryout: TryPlan; depths: number[]; only?: ResourceKind[] } | null;
+  facts: { facts: Record<string, Fact> } | null;
+  found: { variants: Variant[]; left_out: { name: string; reason: string }[] } | null;
+  conclusion: SqueezeConclusion;
+  trials: TryTrial[];
+}
+
+/** The word for a resource, with a shape so that color is never alone. */
+export const ROW_WORDS: Record<RowWord, { shape: string; text: string }> = {
+  limits: { shape: "▼", text: "limits the server" },
+  matters: { shape: "▽", text: "matters in part" },
+  spare: { shape: "=", text: "has room" },
+  cannot_tell: { shape: "?", text: "can’t tell" },
+  void: { shape: "–", text: "says nothing" },
+};
+
+/** The elasticity that stands for a row: of those that say something the shallowest, which comes last. */
+export function shown(row: SqueezeRow): Elasticity | null {
+  return row.elasticities.filter((each) => each.void === null && each.effect !== null).at(-1) ?? null;
+}
+
+/** The proof that a squeeze bit, in words; empty where there is none. */
+export function biteText({ bites }: Elasticity): string {
+  const texts = bites.map(({ counter, moved, of }) =>
+    counter === "burnt_cpu" ? `${moved.toFixed(1)} of ${of.toFixed(1)} CPU seconds taken` : `throttled in ${moved} of ${of} periods`,
+  );
+  return texts.join(", ");
+}
+
+/** An elasticity with its interval: `0.97 [0.88, 1.06]`. */
+export function elasticityText({ point, interval }: Elasticity): string {
+  if (point === null || interval === null) return "–";
+  const text = (value: number) => value.toFixed(2).replace("-", "−");
+  return `${text(point)} [${text(interval[0])}, ${text(interval[1])}]`;
+}
