@@ -141,6 +141,24 @@ fn a_host_that_was_lost_makes_the_trial_invalid() {
     let told = reason("V41", lost_and(BEGIN + 3.0, true), open(), false).expect("is told");
     assert_eq!(told.status, VerdictStatus::Suspect);
     assert!(told.text.ends_with("its part of the load is missing from then on"), "{}", told.text);
+    // A load of one host ends where that was last heard of, before it is given up.
+    let alone = || shared(lost(BEGIN + 3600.0), &["ann@web"], |share| share.lost = Some("silence".into()));
+    let told = reason("V41", alone(), open(), false).expect("is told");
+    assert_eq!(told.status, VerdictStatus::Invalid);
+}
+
+#[test]
+fn the_missing_part_of_a_lost_host_is_not_a_generator_that_fell_behind() {
+    let half = || {
+        open().edit(|case| {
+            let counts = &mut case.end.summary.measured.counts;
+            (counts.scheduled, counts.sent, counts.written, counts.ok) = (10_000, 10_000, 10_000, 10_000);
+        })
+    };
+    let hosts = ["ann@a", "ann@b"];
+    assert!(reason("V05", shared(half(), &hosts, |_| {}), open(), false).is_some());
+    let lost = shared(half(), &hosts, |share| share.lost = Some("silence".into()));
+    assert_eq!(reason("V05", lost, open(), false), None);
 }
 
 #[test]

@@ -58,8 +58,12 @@ pub(super) const HOST_LOST: Check = Check {
 };
 
 fn examine_host_lost(view: &TrialView) -> Option<Observation> {
-    view.events.iter().filter(|event| event.mono_ns <= view.end.end_mono_ns).find_map(|event| {
+    view.events.iter().find_map(|event| {
         let EventKind::HostLost { host, reason, goes_on } = &event.event else { return None };
+        // A trial ends where the last host was heard of, which may be long before it was given up.
+        if event.mono_ns > view.end.end_mono_ns && !view.lost_hosts().any(|lost| lost.name == *host) {
+            return None;
+        }
         let after = event.mono_ns.seconds_since(view.begin.begin_mono_ns).max(0.0);
         let text = format!("{} was lost after {after:.1} s: {}", name(host), name(reason));
         match goes_on {
