@@ -4,17 +4,20 @@
 //! | permission | requests |
 //! |---|---|
 //! | `load` | send a part of a load to another host |
-//! | `loopback` | with `load`: to this host itself, at an address of the loopback interface |
+//! | `loopback` | with `load`: to this host itself, at any of its addresses |
 //! | `observe` | read counters, processes, listening sockets; take a profile |
-//! | `tune` and `exec` | carry out a share of a lab, which changes settings and starts programs: it needs both |
 //!
-//! Facts and routes are told whoever may load or observe. Nothing is allowed that is not listed. A plan of a load may not name
-//! files or Unix sockets of this host: a socket of a daemon that obeys whoever can connect would turn `load` into `exec`.
+//! Facts and routes are told whoever may load or observe. Nothing is allowed that is not listed: a share of a lab, which changes
+//! settings and starts programs, never is. A plan of a load may not name
+//! files or Unix sockets of this host: a socket of a daemon that obeys whoever can connect would turn `load` into starting programs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
+use sysdyno_observe::route;
 use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::route::Route;
 use sysdyno_run::agent::wire::ToAgent;
 use sysdyno_run::agent::{AgentRequest, PartCall};
 
@@ -32,16 +35,11 @@ pub enum Permission {
     Loopback,
     /// Read the host.
     Observe,
-    /// Change its settings.
-    Tune,
-    /// Start programs on it.
-    Exec,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Permission; 5] =
-        [Permission::Load, Permission::Loopback, Permission::Observe, Permission::Tune, Permission::Exec];
+    pub const ALL: [Permission; 3] = [Permission::Load, Permission::Loopback, Permission::Observe];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -49,8 +47,6 @@ impl Permission {
             Permission::Load => "load",
             Permission::Loopback => "loopback",
             Permission::Observe => "observe",
-            Permission::Tune => "tune",
-            Permission::Exec => "exec",
         }
     }
 }
@@ -63,7 +59,7 @@ impl fmt::Display for Permission {
 
 /// A word that is no permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a permission\nhint: use load, loopback, observe, tune, or exec, separated by commas")]
+#[error("'{0}' is not a permission\nhint: use load, loopback, or observe, separated by commas")]
 pub struct NoPermission(String);
 
 impl FromStr for Permission {
@@ -91,7 +87,7 @@ impl AgentGate {
         match message {
             ToAgent::Hello(_) | ToAgent::Ping { .. } | ToAgent::Order(_) => Ok(message),
             ToAgent::Call(AgentRequest::Part(call)) => {
-                self.need(&[Permission::Load], "send load")?;
+                self.need(Permission::Load, "send load")?;
                 self.pass_part(*call).map(|call| ToAgent::Call(AgentRequest::Part(Box::new(call))))
             }
             ToAgent::Call(call) => self.pass_call(call).map(ToAgent::Call),
@@ -104,9 +100,8 @@ impl AgentGate {
             | AgentRequest::Describe(_)
             | AgentRequest::Route(_)
             | AgentRequest::Links(_) => {
-                let may = self.has(Permission::Load) || self.has(Permission::Observe);
-                if !may {
-                    self.need(&[Permission::Observe], "read it")?;
+                if !self.has(Permission::Load) {
+                    self.need(Permission::Observe, "read it")?;
                 }
             }
             AgentRequest::StartSampling(_)
@@ -114,10 +109,8 @@ impl AgentGate {
             | AgentRequest::StopSampling
             | AgentRequest::Survey
             | AgentRequest::Listening
-            | AgentRequest::Profile(_) => self.need(&[Permission::Observe], "read it")?,
-            AgentRequest::Share(_) => {
-                self.need(&[Permission::Tune, Permission::Exec], "carry out a share of a lab")?;
-            }
+            | AgentRequest::Profile(_) => self.need(Permission::Observe, "read it")?,
+            AgentRequest::Share(_) => return Err("an agent of a fleet carries out no share of a lab".into()),
             AgentRequest::Part(_) => return Err("it was not checked".into()),
         }
         Ok(call)
@@ -133,7 +126,7 @@ impl AgentGate {
                     return Err("its administrator does not allow loads over Unix sockets".into());
                 }
                 Endpoint::Tcp(address) if is_own(address.ip()) => {
-                    self.need(&[Permission::Loopback], "load this host itself")?;
+                    self.need(Permission::Loopback, "load this host itself")?;
                 }
                 Endpoint::Tcp(_) => {}
             }
@@ -159,23 +152,22 @@ impl AgentGate {
         self.allows.contains(&permission)
     }
 
-    fn need(&self, permissions: &[Permission], what: &str) -> Result<(), String> {
-        let lacking: Vec<&str> =
-            permissions.iter().filter(|one| !self.has(**one)).map(|one| one.word()).collect();
-        if lacking.is_empty() {
+    fn need(&self, permission: Permission, what: &str) -> Result<(), String> {
+        if self.has(permission) {
             return Ok(());
         }
+        let mut words: Vec<&str> = self.allows.iter().map(|one| one.word()).collect();
+        words.push(permission.word());
         Err(format!(
-            "its administrator does not allow to {what}\nhint: start the agent there with --allow {}",
-            self.allows.iter().map(|one| one.word()).chain(lacking).collect::<Vec<_>>().join(",")
+            "its administrator does not allow controllers to {what}\nhint: start the agent there with --allow {}",
+            words.join(",")
         ))
     }
 }
 
-/// Whether packets to an address never leave the host, as it is written: also in IPv6 clothing.
-fn is_own(address: std::net::IpAddr) -> bool {
-    let address = address.to_canonical();
-    address.is_loopback() || address.is_unspecified()
+/// Whether packets to an address never leave the host: one of the loopback interface or of another one, also in IPv6 clothing.
+fn is_own(address: IpAddr) -> bool {
+    address.to_canonical().is_unspecified() || route(address, None) == Route::Own
 }
 
 /// Whether a plan names files, or is of a kind that is made from files and not divided over hosts.
@@ -189,6 +181,7 @@ fn names_files(plan: &LoadPlan) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sysdyno_observe::host_addresses;
     use sysdyno_record::plan::Target;
     use sysdyno_run::agent::wire::PartSignal;
 
@@ -224,11 +217,8 @@ mod tests {
         }
         assert!(is_passed("load", AgentRequest::Facts) && is_passed("observe", AgentRequest::Facts));
         assert!(is_passed("load", part(at("10.0.0.1:80"))) && !is_passed("observe", part(at("10.0.0.1:80"))));
-        assert!(
-            is_passed("observe", AgentRequest::Survey) && !is_passed("load,tune,exec", AgentRequest::Survey)
-        );
-        assert!(!is_passed("load,observe,tune", share()) && !is_passed("exec", share()));
-        assert!(is_passed("tune,exec", share()));
+        assert!(is_passed("observe", AgentRequest::Survey) && !is_passed("load", AgentRequest::Survey));
+        assert!(!is_passed("load,loopback,observe", share()));
         assert!(gate("").pass(ToAgent::Ping { sequence: 1 }).is_ok());
         assert!(gate("").pass(ToAgent::Order(PartSignal::Stop)).is_ok());
     }
@@ -247,8 +237,12 @@ mod tests {
             assert!(!is_passed("load", part(at(own))), "{own}");
             assert!(is_passed("load,loopback", part(at(own))), "{own}");
         }
+        for own in host_addresses().expect("the kernel lists them") {
+            let own = Endpoint::Tcp((own.address, 80).into());
+            assert!(!is_passed("load", part(own.clone())), "{own:?}");
+        }
         let socket = || part(Endpoint::Unix("/run/docker.sock".into()));
-        assert!(!is_passed("load,loopback,observe,tune,exec", socket()));
+        assert!(!is_passed("load,loopback,observe", socket()));
     }
 
     #[test]

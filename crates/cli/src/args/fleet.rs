@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use sysdyno_fleet::Permission;
-use sysdyno_plan::options::FleetOptions;
+use sysdyno_plan::options::BrokerOptions;
 use sysdyno_record::fleet::FleetLabels;
 
 /// Arguments of `fleet`.
@@ -39,7 +39,7 @@ pub enum FleetCommand {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Wait at the broker for controllers, and do what they ask as far as it is allowed
+    /// Wait at the broker for controllers, and do what they ask if --allow permits it
     Agent(FleetAgentArgs),
     /// List the agents that answer
     Ls(FleetListArgs),
@@ -51,7 +51,7 @@ pub struct FleetUpArgs {
     /// Address to listen on, at which agents reach this host [default: the only private address of this host]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub listen: Option<String>,
-    /// Further names or addresses of this host, for its certificate; agents are told the first one
+    /// Further names or addresses of this host, for its certificate; credentials name the first one
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub name: Vec<String>,
     /// Make credentials for these agents
@@ -78,7 +78,7 @@ pub struct FleetAgentArgs {
     #[arg(long, value_name = "KEY=VALUE,…", default_value = "")]
     pub labels: FleetLabels,
     /// What controllers may do: load (send load to other hosts), loopback (with load, also to this one), observe (read this
-    /// host), tune and exec (together, carry out a share of a lab)
+    /// host)
     #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
     pub allow: Vec<Permission>,
     /// Accept a controller's word that a target behind a router may be loaded (its --target-is-mine)
@@ -90,7 +90,7 @@ pub struct FleetAgentArgs {
 #[derive(Debug, Args)]
 pub struct FleetListArgs {
     #[command(flatten)]
-    pub fleet: FleetOptions,
+    pub broker: BrokerOptions,
     /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,

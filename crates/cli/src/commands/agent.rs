@@ -10,7 +10,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use sysdyno_lab::{Labs, Shares};
-use sysdyno_plan::options::{FleetOptions, ServerOptions, SshOptions};
+use sysdyno_plan::options::{BrokerOptions, FleetOptions, ServerOptions, SshOptions};
 use sysdyno_record::place::{HostPlace, HostWay};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_run::agent::{self, AgentConnection, Fleet, RemoteAgent, Serving, Ways};
@@ -66,11 +66,12 @@ pub fn reach(
 /// Reaches the host that the user names.
 pub fn reach_host(
     place: &HostPlace,
-    ssh: &SshOptions,
+    (ssh, broker): (&SshOptions, &BrokerOptions),
     uses_sudo: bool,
     ui: &Ui,
 ) -> anyhow::Result<RemoteAgent> {
-    let agent = meet(place, &ways(ssh, uses_sudo)?, &FleetOptions::default())?;
+    let fleet = FleetOptions { broker: broker.clone(), ..FleetOptions::default() };
+    let agent = meet(place, &ways(ssh, uses_sudo)?, &fleet)?;
     ui.note(&format!("reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(agent)
 }

@@ -219,7 +219,7 @@ impl FleetAgent<'_> {
             self.sessions.iter_mut().filter(|session| session.is_working() && session.has_lost_lease());
         silent.for_each(|session| session.close("another controller took over after its lease ran out"));
         if let Some(working) = self.sessions.iter().find(|session| session.is_working()) {
-            return Err(format!("it is leased to {}", working.claimed()));
+            return Err(format!("it is used by {}", working.claimed()));
         }
         match self.sessions.len() < MAX_SESSIONS {
             true => Ok(()),
@@ -287,9 +287,11 @@ impl FleetAgent<'_> {
         if let Err(error) = self.audit.note(event, session, by, text) {
             (self.say)(&format!("warning: {error}"));
         }
-        let who = if by.is_empty() { String::new() } else { format!("{by}: ") };
+        // The key is in the log; without it, a line fits a terminal.
+        let claimed = by.split(" (").next().unwrap_or_default();
+        let who = if claimed.is_empty() { String::new() } else { format!("{claimed}: ") };
         match event {
-            AuditEvent::Request => {}
+            AuditEvent::Started | AuditEvent::Request => {}
             AuditEvent::Refused => (self.say)(&format!("refused {who}{text}")),
             _ => (self.say)(&format!("{who}{text}")),
         }

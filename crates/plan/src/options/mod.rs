@@ -36,7 +36,7 @@ pub use objective::ObjectiveOption;
 pub use origin::OriginOptions;
 pub use probe::{ProbeOption, ProbeOptions, ProbeTargetOption};
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
-pub use servers::{FleetOptions, ServerOptions, SshOptions};
+pub use servers::{BrokerOptions, FleetOptions, ServerOptions, SshOptions};
 pub use squeeze::SqueezeOptions;
 pub use target::{Field, TargetOptions};
 pub use tryout::{PercentOption, SideTable, TryFile, TryOptions};

@@ -51,15 +51,23 @@ pub struct ServerOptions {
 /// How the broker of a fleet is reached, and how its agents are used.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FleetOptions {
+    /// How the broker is reached.
+    #[command(flatten)]
+    pub broker: BrokerOptions,
+    /// Stop a load on agents that have heard nothing for this long: 500ms to 5s [default: 800ms]
+    #[arg(long, value_name = "TIME")]
+    pub fleet_lease: Option<Typed<SpanNs>>,
+}
+
+/// How the broker of a fleet is reached.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BrokerOptions {
     /// Broker of the fleet: tls://HOST[:PORT] [default: the one that the credentials name]
     #[arg(long, value_name = "URL", env = "SYSDYNO_NATS")]
     pub nats: Option<String>,
     /// Credentials of a controller [default: those of the broker that `sysdyno fleet up` has started here]
     #[arg(long, value_name = "FILE", env = "SYSDYNO_NATS_CREDS")]
     pub nats_creds: Option<PathBuf>,
-    /// Stop a load on agents that have heard nothing for this long: 500ms to 5s [default: 800ms]
-    #[arg(long, value_name = "TIME")]
-    pub fleet_lease: Option<Typed<SpanNs>>,
 }
 
 /// How ssh reaches other hosts.

@@ -9,7 +9,7 @@ use sysdyno_fleet::{
     AgentCard, Broker, BrokerUrl, Credentials, FleetOrder, NatsClient, Permission, chosen, open_tunnel,
     roster,
 };
-use sysdyno_plan::options::{FleetOptions, ServerOptions, Typed};
+use sysdyno_plan::options::{BrokerOptions, FleetOptions, ServerOptions, Typed};
 use sysdyno_record::fleet::FleetSelector;
 use sysdyno_record::place::{HostPlace, HostWay};
 use sysdyno_report::escape;
@@ -40,11 +40,16 @@ impl FleetAccess {
     /// Logs in to the broker.
     pub fn connect(options: &FleetOptions) -> anyhow::Result<FleetAccess> {
         let state = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-        FleetAccess::connect_below(&fleet_folder(state.as_deref())?, options)
+        let lease = options.fleet_lease.as_ref().map(|lease| lease.0.duration());
+        FleetAccess::connect_below(&fleet_folder(state.as_deref())?, &options.broker, lease)
     }
 
-    /// The same with the state folder of a fleet.
-    pub(super) fn connect_below(folder: &Path, options: &FleetOptions) -> anyhow::Result<FleetAccess> {
+    /// The same with the state folder of a fleet; agents that have heard nothing for `lease` stop a load.
+    pub(super) fn connect_below(
+        folder: &Path,
+        options: &BrokerOptions,
+        lease: Option<Duration>,
+    ) -> anyhow::Result<FleetAccess> {
         let file = match &options.nats_creds {
             Some(file) => file.clone(),
             None => Broker::below(folder)?.controller_file(),
@@ -60,7 +65,7 @@ impl FleetAccess {
         let url = typed.or(credentials.broker).context(
             "cannot use a fleet: its credentials name no broker\nhint: --nats tls://HOST:PORT names it",
         )?;
-        let lease = options.fleet_lease.map_or(LEASE, |lease| lease.0.duration());
+        let lease = lease.unwrap_or(LEASE);
         ensure!(
             LEASES[0] <= lease && lease <= LEASES[1],
             "cannot use a lease of {} ms: it is 500ms to 5s long",
@@ -69,7 +74,7 @@ impl FleetAccess {
         let order = FleetOrder {
             key: Arc::clone(&credentials.login.key),
             version: VERSION.to_owned(),
-            controller: format!("controller, process {}", std::process::id()),
+            controller: controller(),
             lease,
         };
         let client = NatsClient::connect(&url, credentials.login, "sysdyno controller");
@@ -91,6 +96,12 @@ impl FleetAccess {
         };
         open_tunnel(&self.client, name, place, &self.order).map_err(|error| anyhow!("{error}"))
     }
+}
+
+/// Who this is, for the agents' messages and logs.
+fn controller() -> String {
+    let host = rustix::system::uname();
+    format!("{}, process {}", host.nodename().to_string_lossy(), std::process::id())
 }
 
 /// The same options with each selector replaced by the agents that it means.
@@ -155,7 +166,7 @@ fn check(agent: &AgentCard) -> anyhow::Result<()> {
     }
     match &agent.leased_to {
         Some(who) => refused(
-            format!("it is leased to {}", escape::terminal(who, 80)),
+            format!("it is used by {}", escape::terminal(who, 80)),
             "wait until that run is over, or leave the agent out",
         ),
         None => Ok(()),

@@ -86,12 +86,16 @@ pub(super) fn status(folder: &Path, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// What an administrator types on each host.
 fn to_type(broker: &Broker, names: &[String]) -> String {
-    let mut text = String::from("On each host, with its own file:\n");
+    let mut text = String::from("Copy to each host, in any safe way, its own file:\n");
+    let width = names.iter().map(String::len).max().unwrap_or_default();
     for name in names {
-        let file = broker.agent_file(name);
-        let _ = writeln!(text, "  scp '{}' {name}:", file.display());
-        let _ = writeln!(text, "  ssh {name} sysdyno fleet agent --creds {name}.creds --allow load");
+        let _ = writeln!(text, "  {name:<width$}  {}", broker.agent_file(name).display());
     }
+    let _ = writeln!(
+        text,
+        "and start the agent there:\n  sysdyno fleet agent --creds {}.creds --allow load",
+        names.first().map_or("NAME", String::as_str)
+    );
     text
 }
 
