@@ -88,8 +88,10 @@ hosts-test: build
 fleet-demo: build
 	scripts/fleet-demo '$(PROGRAM)'
 
+FLEET_NEEDS := root,iproute2,nginx,namespaces,nats-server,nftables,unshare
 fleet-test:
-	SYSDYNO_FLEET_TESTS=all $(CARGO) test --package sysdyno --test cli -- fleet::
+	scripts/install-test-deps
+	SYSDYNO_FLEET_TESTS=all SYSDYNO_REQUIRE=$(FLEET_NEEDS) $(CARGO) test --workspace --test cli -- fleet::
 
 aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- tryout::aa
