@@ -3,14 +3,16 @@
 //! Invariants are those of an experiment's folder: the plan is durable before the first line, a line before what it tells of
 //! begins; reading drops a torn end and trusts no name. The experiments of its steps lie in its subfolder `steps`.
 
-use super::folder::{Folder, is_plain_name};
+use super::folder::{Folder, is_plain_name, remove_draft};
 use super::lines::{Caps, FolderReader};
 use super::verify::line as encoded;
 use super::{
-    AUTOTUNE, AUTOTUNE_STEPS, AUTOTUNED, MAX_AUTOTUNE_LINES, MAX_DOCUMENT_BYTES, REPORT, STEP_LINES, schema,
+    AUTOTUNE, AUTOTUNE_STEPS, AUTOTUNED, ExperimentFolder, MAX_AUTOTUNE_LINES, MAX_DOCUMENT_BYTES, REPORT,
+    STEP_LINES, schema,
 };
 use crate::RecordError;
 use crate::autotune::{AUTOTUNE_SCHEMA, AutotuneConclusion, AutotuneLine, AutotunePlan};
+use crate::experiment::ExperimentPlan;
 use crate::json;
 use serde::Serialize;
 use std::fs::File;
@@ -83,6 +85,15 @@ impl AutotuneFolder {
         self.folder.path_of(AUTOTUNE_STEPS)
     }
 
+    /// Makes the folder of a step, in the place of one that a program which was killed did not come to publish.
+    ///
+    /// # Errors
+    /// There is a step of that name, or it cannot be written.
+    pub fn create_step(&self, name: &str, plan: ExperimentPlan) -> Result<ExperimentFolder, RecordError> {
+        remove_draft(&self.steps(), name)?;
+        ExperimentFolder::create(&self.steps(), name, plan)
+    }
+
     /// Writes a line, durably.
     ///
     /// # Errors
@@ -135,5 +146,57 @@ fn wrong(line: &AutotuneLine) -> Option<&'static str> {
     match line {
         AutotuneLine::Began(began) if !is_plain_name(&began.folder) => Some("a step that is no plain name"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::EXPERIMENT_SCHEMA;
+    use crate::units::SpanNs;
+
+    fn experiment() -> ExperimentPlan {
+        ExperimentPlan {
+            schema: EXPERIMENT_SCHEMA.into(),
+            name: "m".into(),
+            variants: Vec::new(),
+            blocks: 1,
+            seed: 1,
+            budget: None,
+            metric: None,
+            effect_ratio: None,
+            is_noisy: false,
+            until_decided: false,
+            is_profiled: false,
+            source: String::new(),
+            lab: None,
+        }
+    }
+
+    fn plan() -> AutotunePlan {
+        AutotunePlan {
+            schema: AUTOTUNE_SCHEMA.into(),
+            base: experiment(),
+            allow: Vec::new(),
+            budget: SpanNs::from_secs(60),
+            rounds: 1,
+            candidates: 1,
+            race_blocks: 1,
+            proof_blocks: 1,
+            effect_ratio: 0.03,
+            keeps: false,
+        }
+    }
+
+    #[test]
+    fn a_step_whose_folder_was_being_made_is_made_again() {
+        let parent = tempfile::tempdir().expect("makes");
+        let folder = AutotuneFolder::create(parent.path(), "t", plan()).expect("makes");
+        let draft = Folder::create(&folder.steps(), "02-race").expect("makes");
+        draft.folder().replace("matrix.json", b"{").expect("writes");
+        drop(draft);
+        let step = folder.create_step("02-race", experiment()).expect("makes");
+        assert_eq!(step.path(), folder.steps().join("02-race"));
+        assert!(folder.create_step("02-race", experiment()).is_err(), "there is one of that name");
     }
 }

@@ -51,6 +51,17 @@ fn hidden(name: &str) -> String {
     format!(".{name}.new")
 }
 
+/// Removes what is left of a folder that was to be called `name` and was never published.
+///
+/// Only who alone makes folders of that name may do this: another's draft would go too.
+pub(super) fn remove_draft(runs_dir: &Path, name: &str) -> Result<(), RecordError> {
+    let path = runs_dir.join(hidden(name));
+    match std::fs::remove_dir_all(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RecordError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
 impl Folder {
     /// Creates a folder in `runs_dir`, hidden until it is published as `name`. `runs_dir` is created if it does not exist.
     pub(super) fn create(runs_dir: &Path, name: &str) -> Result<Draft, RecordError> {

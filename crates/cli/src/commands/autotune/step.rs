@@ -33,7 +33,7 @@ pub(super) fn take(
             resolve_again(&mut known.plan)?;
             known
         }
-        false => ExperimentFolder::create(&folder.steps(), &step.folder, step_plan(&folder.plan, step))?,
+        false => folder.create_step(&step.folder, step_plan(&folder.plan, step))?,
     };
     let exit = trials(&mut experiment, place, making)?;
     if step.kind != StepKind::Look && !measured_cells(&experiment.lines).is_empty() {
