@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hadoop-test hosts-test fleet-demo fleet-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -30,6 +30,8 @@ help:
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
+	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
+	@echo 'make fleet-test         kill, freeze, and cut off agents, controller, and broker under load; wrong keys, versions, and messages; as root'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
 	@echo '                        servers; slip, scaling, memory, runs that last; about 55 minutes on a quiet machine'
@@ -82,6 +84,14 @@ hadoop-test: build
 
 hosts-test: build
 	scripts/test-hosts '$(PROGRAM)' $(HOSTS_BLOCKS)
+
+fleet-demo: build
+	scripts/fleet-demo '$(PROGRAM)'
+
+FLEET_NEEDS := root,iproute2,nginx,namespaces,nats-server,nftables,unshare
+fleet-test:
+	scripts/install-test-deps
+	SYSDYNO_FLEET_TESTS=all SYSDYNO_REQUIRE=$(FLEET_NEEDS) $(CARGO) test --workspace --test cli -- fleet::
 
 aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- tryout::aa

@@ -12,6 +12,7 @@ use sysdyno_record::load::{
 use sysdyno_record::plan::{Endpoint, LoadPlan};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::Series;
+use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::view::ServerView;
 
 /// One trial, borrowed from the record or from the run that is going on.
@@ -67,6 +68,11 @@ impl<'a> TrialView<'a> {
     /// Whether requests arrive whatever the server does.
     pub fn is_open(&self) -> bool {
         self.plan().arrival.is_open()
+    }
+
+    /// Sending hosts that were lost, with what was heard of them.
+    pub fn lost_hosts(&self) -> impl Iterator<Item = &'a GeneratorShare> {
+        self.end.summary.generators.iter().filter(|share| share.lost.is_some())
     }
 
     /// Length of the measured phases. Unit: seconds.

@@ -128,6 +128,20 @@ impl RecordOptions {
     }
 }
 
+/// The folder of what a fleet keeps: the host's own for root, the user's for others, or below a folder that is named.
+pub fn fleet_folder(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let own = || folder_of("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")));
+    let default = || match rustix::process::geteuid().is_root() {
+        true => Some(PathBuf::from("/var/lib/sysdyno")),
+        false => own().map(|state| state.join("sysdyno")),
+    };
+    let found = named.map(Path::to_owned).or_else(default);
+    let found = found.context(
+        "cannot choose a folder for the fleet: this user has no home directory\nhint: set it with --state-dir",
+    )?;
+    Ok(found.join("fleet"))
+}
+
 /// Where things are kept that can be made again; `None`: this user has no home directory.
 pub fn cache_folder() -> Option<PathBuf> {
     let cache = folder_of("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))?;

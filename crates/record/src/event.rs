@@ -59,6 +59,9 @@ pub enum EventKind {
         host: String,
         /// Why, in a sentence without its subject.
         reason: String,
+        /// Whether the load went on without it, its part missing.
+        #[serde(default, skip_serializing_if = "is_false")]
+        goes_on: bool,
     },
     /// A service of a lab was asked what it has to tell of itself.
     Service {
@@ -88,6 +91,11 @@ pub enum EventKind {
         /// In a sentence.
         text: String,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls takes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A setting that is held during a run, and restored after it.

@@ -24,6 +24,7 @@ pub mod event;
 pub mod experiment;
 pub mod facts;
 pub mod failure;
+pub mod fleet;
 pub mod hlog;
 pub mod json;
 pub mod judged;

@@ -1,8 +1,10 @@
-//! Hosts as users type them: `here`, `netns:NAME`, `netns:/PATH`, `[USER@]HOST`, `ssh://[USER@]HOST[:PORT]`.
+//! Hosts as users type them: `here`, `netns:NAME`, `netns:/PATH`, `[USER@]HOST`, `ssh://[USER@]HOST[:PORT]`, and
+//! `fleet:NAME` or `fleet:KEY=VALUE` for agents of a fleet.
 //!
 //! The text becomes a program's arguments, so few characters are allowed: no space, no quote, nothing that begins like an
 //! option (CVE-2017-1000117 and similar).
 
+use crate::fleet::FleetSelector;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -27,6 +29,8 @@ pub enum HostWay {
     Namespace(PathBuf),
     /// The system's `ssh`.
     Ssh(SshAddress),
+    /// Agents of a fleet, which the broker knows.
+    Fleet(FleetSelector),
 }
 
 /// The destination for `ssh`.
@@ -43,8 +47,8 @@ pub struct SshAddress {
 /// A text that names no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{text}' is not a host\nhint: use 'here', netns:NAME or netns:/PATH (a network namespace), or USER@HOST \
-     or ssh://USER@HOST:PORT"
+    "'{text}' is not a host\nhint: use 'here', netns:NAME or netns:/PATH (a network namespace), USER@HOST or \
+     ssh://USER@HOST:PORT, or fleet:NAME or fleet:KEY=VALUE (agents of a fleet)"
 )]
 pub struct NoHost {
     /// What was typed, escaped.
@@ -61,10 +65,11 @@ impl FromStr for HostPlace {
     type Err = NoHost;
 
     fn from_str(text: &str) -> Result<HostPlace, NoHost> {
-        let way = match text.strip_prefix("netns:") {
-            Some(place) => namespace(place).map(HostWay::Namespace),
-            None if text == HERE => Some(HostWay::Here),
-            None => ssh(text.strip_prefix("ssh://").unwrap_or(text)).map(HostWay::Ssh),
+        let way = match (text.strip_prefix("netns:"), text.strip_prefix("fleet:")) {
+            (Some(place), _) => namespace(place).map(HostWay::Namespace),
+            (_, Some(selector)) => FleetSelector::parse(selector).map(HostWay::Fleet),
+            _ if text == HERE => Some(HostWay::Here),
+            _ => ssh(text.strip_prefix("ssh://").unwrap_or(text)).map(HostWay::Ssh),
         };
         match way.filter(|_| text.len() <= MAX_BYTES) {
             Some(way) => Ok(HostPlace { name: text.to_owned(), way }),
@@ -125,7 +130,7 @@ mod tests {
     fn ssh_of(text: &str) -> Option<(Option<String>, String, Option<u16>)> {
         match text.parse::<HostPlace>().ok()?.way {
             HostWay::Ssh(address) => Some((address.user, address.host, address.port)),
-            HostWay::Namespace(_) | HostWay::Here => None,
+            HostWay::Namespace(_) | HostWay::Here | HostWay::Fleet(_) => None,
         }
     }
 
@@ -134,6 +139,7 @@ mod tests {
         let name = |text: &str| text.parse::<HostPlace>().map(|place| place.way);
         assert_eq!(name("netns:web-1"), Ok(HostWay::Namespace("/run/netns/web-1".into())));
         assert_eq!(name("here"), Ok(HostWay::Here));
+        assert_eq!(name("fleet:web-1"), Ok(HostWay::Fleet(FleetSelector::Name("web-1".into()))));
         assert_eq!(ssh_of("ssh://here"), Some((None, "here".into(), None)));
         assert_eq!(name("netns:/proc/7/ns/net"), Ok(HostWay::Namespace("/proc/7/ns/net".into())));
         let some = |user: &str, host: &str, port| Some((Some(user.to_owned()), host.to_owned(), port));
@@ -170,6 +176,9 @@ mod tests {
             "netns:a/b",
             "netns:-x",
             "netns:a b",
+            "fleet:",
+            "fleet:*",
+            "fleet:a.b",
             "ü",
         ];
         for text in hostile {

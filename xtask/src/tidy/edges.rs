@@ -36,13 +36,14 @@ const DIAGRAM: &[Allowed] = &[
     edges("plan", &["load", "analyze", "record"]),
     edges("run", &["load", "observe", "profile", "tune", "analyze", "record"]),
     edges("lab", &["run", "observe", "tune", "record", "netlink"]),
+    edges("fleet", &["run", "observe", "record"]),
     edges("report", &["record"]),
     edges("index", &["record"]),
     edges("serve", &["record", "report", "index"]),
     edges(
         "cli",
         &[
-            "stats", "record", "load", "observe", "tune", "analyze", "plan", "target", "run", "lab",
+            "stats", "record", "load", "observe", "tune", "analyze", "plan", "target", "run", "lab", "fleet",
             "report", "index", "serve",
         ],
     ),

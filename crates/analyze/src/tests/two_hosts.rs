@@ -126,16 +126,39 @@ fn others_are_named_with_the_machine_that_they_use() {
 
 #[test]
 fn a_host_that_was_lost_makes_the_trial_invalid() {
-    let lost = |at_seconds: f64| {
-        let event = EventKind::HostLost { host: "ann@web".into(), reason: "it did not respond".into() };
+    let lost_and = |at_seconds: f64, goes_on: bool| {
+        let (host, reason) = ("ann@web".into(), "it did not respond".into());
+        let event = EventKind::HostLost { host, reason, goes_on };
         open().edit(|case| case.events.push(Event { mono_ns: at(at_seconds), event }))
     };
+    let lost = |at_seconds: f64| lost_and(at_seconds, false);
     let told = reason("V41", lost(BEGIN + 3.0), open(), false).expect("is told");
     assert_eq!(
         (told.status, told.text.as_str()),
         (VerdictStatus::Invalid, "ann@web was lost after 3.0 s: it did not respond")
     );
     assert_eq!(reason("V41", lost(BEGIN + 3600.0), open(), false), None, "after its end");
+    let told = reason("V41", lost_and(BEGIN + 3.0, true), open(), false).expect("is told");
+    assert_eq!(told.status, VerdictStatus::Suspect);
+    assert!(told.text.ends_with("its part of the load is missing from then on"), "{}", told.text);
+    // A load of one host ends where that was last heard of, before it is given up.
+    let alone = || shared(lost(BEGIN + 3600.0), &["ann@web"], |share| share.lost = Some("silence".into()));
+    let told = reason("V41", alone(), open(), false).expect("is told");
+    assert_eq!(told.status, VerdictStatus::Invalid);
+}
+
+#[test]
+fn the_missing_part_of_a_lost_host_is_not_a_generator_that_fell_behind() {
+    let half = || {
+        open().edit(|case| {
+            let counts = &mut case.end.summary.measured.counts;
+            (counts.scheduled, counts.sent, counts.written, counts.ok) = (10_000, 10_000, 10_000, 10_000);
+        })
+    };
+    let hosts = ["ann@a", "ann@b"];
+    assert!(reason("V05", shared(half(), &hosts, |_| {}), open(), false).is_some());
+    let lost = shared(half(), &hosts, |share| share.lost = Some("silence".into()));
+    assert_eq!(reason("V05", lost, open(), false), None);
 }
 
 #[test]

@@ -58,10 +58,18 @@ pub(super) const HOST_LOST: Check = Check {
 };
 
 fn examine_host_lost(view: &TrialView) -> Option<Observation> {
-    view.events.iter().filter(|event| event.mono_ns <= view.end.end_mono_ns).find_map(|event| {
-        let EventKind::HostLost { host, reason } = &event.event else { return None };
+    view.events.iter().find_map(|event| {
+        let EventKind::HostLost { host, reason, goes_on } = &event.event else { return None };
+        // A trial ends where the last host was heard of, which may be long before it was given up.
+        if event.mono_ns > view.end.end_mono_ns && !view.lost_hosts().any(|lost| lost.name == *host) {
+            return None;
+        }
         let after = event.mono_ns.seconds_since(view.begin.begin_mono_ns).max(0.0);
-        Observation::invalid(format!("{} was lost after {after:.1} s: {}", name(host), name(reason)))
+        let text = format!("{} was lost after {after:.1} s: {}", name(host), name(reason));
+        match goes_on {
+            true => Observation::suspect(format!("{text}; its part of the load is missing from then on")),
+            false => Observation::invalid(text),
+        }
     })
 }
 

@@ -277,6 +277,10 @@ pub(crate) const ACHIEVED_RATE: Check = Check {
 };
 
 fn examine_achieved(view: &TrialView) -> Option<Observation> {
+    // The part of a lost host is missing, which V41 says.
+    if view.lost_hosts().next().is_some() {
+        return None;
+    }
     let offered = view.measured().offered_hz.filter(|_| view.is_open())?;
     let scheduled = view.counts().scheduled as f64;
     let due = offered * view.seconds();

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use std::path::PathBuf;
-use sysdyno_plan::options::SshOptions;
+use sysdyno_plan::options::{SshOptions, Typed};
+use sysdyno_record::units::SpanNs;
 
 /// How to reach hosts of a lab behind ssh.
 #[derive(Clone, Debug, Default, Args)]
@@ -20,6 +21,9 @@ pub struct AgentArgs {
     /// Serve requests on stdin until it closes
     #[arg(long, required = true)]
     pub stdio: bool,
+    /// Stop a part of a load when nothing was heard for this long
+    #[arg(long, value_name = "TIME")]
+    pub lease: Option<Typed<SpanNs>>,
     /// Enter this network namespace first
     #[arg(long, value_name = "FILE")]
     pub netns: Option<PathBuf>,

@@ -7,6 +7,7 @@ mod compare;
 mod experiment;
 mod facts;
 mod fence;
+mod fleet;
 mod foreign;
 mod habits;
 mod inject;
@@ -33,6 +34,7 @@ pub use experiment::{
 };
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
+pub use fleet::{FleetAgentArgs, FleetArgs, FleetCommand, FleetListArgs, FleetUpArgs};
 pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
 pub use lab::{ImageFormatWord, LabArgs, LabCommand};
@@ -117,6 +119,8 @@ pub enum Command {
     Tune(TuneArgs),
     /// Build a test bed of hosts, links, and real services, and tear it down again
     Lab(LabArgs),
+    /// Send load from many hosts: agents that dial out to a broker
+    Fleet(FleetArgs),
     /// Probe latency and loss from outside the load: several targets over HTTP, TCP, or ICMP
     Probe(ProbeArgs),
     /// Show where the CPU time goes, or what threads wait for, as a flame graph

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
-use sysdyno_plan::options::{SshOptions, Typed};
+use sysdyno_plan::options::{BrokerOptions, SshOptions, Typed};
 use sysdyno_record::place::HostPlace;
 use sysdyno_record::profile::SampledEvent;
 use sysdyno_record::units::SpanNs;
@@ -28,7 +28,8 @@ pub struct ProfileArgs {
     /// a container's id; repeatable
     #[arg(long = "cgroup", value_name = "NAME")]
     pub cgroups: Vec<String>,
-    /// Profile another host: netns:NAME, netns:/PATH, [USER@]HOST, or ssh://[USER@]HOST[:PORT], as for `load --server`
+    /// Profile another host: netns:NAME, netns:/PATH, [USER@]HOST, ssh://[USER@]HOST[:PORT], or fleet:NAME, as for
+    /// `load --server`
     #[arg(long, value_name = "HOST", env = "SYSDYNO_SERVER")]
     pub server: Option<Typed<HostPlace>>,
     /// Use `sudo -n` on that host
@@ -37,6 +38,9 @@ pub struct ProfileArgs {
     /// How ssh reaches it.
     #[command(flatten)]
     pub ssh: SshOptions,
+    /// How the broker of a fleet is reached.
+    #[command(flatten)]
+    pub broker: BrokerOptions,
     /// Duration [default: 10s]
     #[arg(long, short = 'd', value_name = "DURATION")]
     pub duration: Option<Typed<SpanNs>>,

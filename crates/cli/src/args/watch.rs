@@ -2,7 +2,7 @@
 
 use super::RecordOptions;
 use clap::Args;
-use sysdyno_plan::options::{SshOptions, Typed};
+use sysdyno_plan::options::{BrokerOptions, SshOptions, Typed};
 use sysdyno_record::place::HostPlace;
 use sysdyno_record::units::SpanNs;
 
@@ -16,7 +16,8 @@ for few of its values.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct WatchArgs {
-    /// Hosts to watch: netns:NAME, netns:/PATH, [USER@]HOST, or ssh://[USER@]HOST[:PORT], as for `load --server` [default: this one]
+    /// Hosts to watch: netns:NAME, netns:/PATH, [USER@]HOST, ssh://[USER@]HOST[:PORT], or fleet:NAME, as for `load --server`
+    /// [default: this one]
     #[arg(value_name = "HOST")]
     pub hosts: Vec<Typed<HostPlace>>,
     /// Use `sudo -n` on those hosts, to see processes of other users
@@ -25,6 +26,9 @@ pub struct WatchArgs {
     /// How ssh reaches them.
     #[command(flatten)]
     pub ssh: SshOptions,
+    /// How the broker of a fleet is reached.
+    #[command(flatten)]
+    pub broker: BrokerOptions,
     /// Interval between samples; at least 100ms [default: 1s]
     #[arg(long, short = 'i', value_name = "DURATION")]
     pub interval: Option<Typed<SpanNs>>,

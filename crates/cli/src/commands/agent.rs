@@ -1,5 +1,6 @@
 //! Agents: of this host, of those of the server and of the generators, and this process as the agent of another one.
 
+use super::fleet::FleetAccess;
 use crate::args::AgentArgs;
 use crate::exit::Exit;
 use crate::fence;
@@ -9,10 +10,9 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use sysdyno_lab::{Labs, Shares};
-use sysdyno_plan::options::{ServerOptions, SshOptions};
-use sysdyno_record::place::HostPlace;
+use sysdyno_plan::options::{BrokerOptions, FleetOptions, ServerOptions, SshOptions};
+use sysdyno_record::place::{HostPlace, HostWay};
 use sysdyno_record::plan::Endpoint;
-use sysdyno_run::RunError;
 use sysdyno_run::agent::{self, AgentConnection, Fleet, RemoteAgent, Serving, Ways};
 
 /// What the process is called, wherever its file lies.
@@ -33,6 +33,7 @@ pub fn serve(args: &AgentArgs) -> anyhow::Result<Exit> {
         version: version.to_owned(),
         guard: fence::guard_of_host(state.clone())?,
         shares: Box::new(move || Box::new(Shares::below(state.as_deref(), version))),
+        lease: args.lease.map(|lease| lease.0.duration()),
     };
     agent::serve(input, output, serving)?;
     Ok(Exit::Done)
@@ -57,7 +58,7 @@ pub fn reach(
         }
         (None, _) => return Ok(None),
     };
-    let agent = meet(&place, &ways)?;
+    let agent = meet(&place, &ways, &options.fleet)?;
     ui.note(&format!("also reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(Some(agent))
 }
@@ -65,11 +66,12 @@ pub fn reach(
 /// Reaches the host that the user names.
 pub fn reach_host(
     place: &HostPlace,
-    ssh: &SshOptions,
+    (ssh, broker): (&SshOptions, &BrokerOptions),
     uses_sudo: bool,
     ui: &Ui,
 ) -> anyhow::Result<RemoteAgent> {
-    let agent = meet(place, &ways(ssh, uses_sudo)?)?;
+    let fleet = FleetOptions { broker: broker.clone(), ..FleetOptions::default() };
+    let agent = meet(place, &ways(ssh, uses_sudo)?, &fleet)?;
     ui.note(&format!("reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(agent)
 }
@@ -79,14 +81,32 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
     if options.load_from.is_empty() {
         return Ok(None);
     }
+    let least = options.min_hosts.map(|count| count as usize);
+    anyhow::ensure!(
+        least.is_none_or(|least| least <= options.load_from.len()),
+        "cannot begin: --load-from means {} hosts, and --min-hosts asks for {}",
+        options.load_from.len(),
+        least.unwrap_or_default()
+    );
     let ways = ways(&options.ssh, false)?;
     let mut hosts = Vec::new();
+    let mut access = None;
     for place in &options.load_from {
-        let agent = meet(&place.0, &ways)?;
+        let agent = match &place.0.way {
+            HostWay::Fleet(_) => {
+                let access = match &mut access {
+                    Some(access) => access,
+                    None => access.insert(FleetAccess::connect(&options.fleet)?),
+                };
+                RemoteAgent::meet(access.open(&place.0)?, env!("CARGO_PKG_VERSION"))?
+            }
+            _ => meet(&place.0, &ways, &options.fleet)?,
+        };
         ui.note(&format!("sending from host '{}'; {}", agent.host(), clock_text(&agent)));
         hosts.push(agent);
     }
-    Ok(Some(Fleet::new(hosts)))
+    let least = least.unwrap_or(hosts.len());
+    Ok(Some(Fleet::new(hosts).with_least(least)))
 }
 
 /// This program, and how ssh reaches other hosts.
@@ -94,8 +114,12 @@ pub fn ways(options: &SshOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
     Ok(Ways { program: program()?, ssh_config: options.ssh_config.clone(), uses_sudo })
 }
 
-fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, RunError> {
-    RemoteAgent::meet(AgentConnection::open(place, ways)?, env!("CARGO_PKG_VERSION"))
+fn meet(place: &HostPlace, ways: &Ways, fleet: &FleetOptions) -> anyhow::Result<RemoteAgent> {
+    let connection = match &place.way {
+        HostWay::Fleet(_) => FleetAccess::connect(fleet)?.open(place)?,
+        _ => AgentConnection::open(place, ways)?,
+    };
+    Ok(RemoteAgent::meet(connection, env!("CARGO_PKG_VERSION"))?)
 }
 
 fn clock_text(agent: &RemoteAgent) -> String {

@@ -34,7 +34,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
             workload: args.workload.or(settings.workload),
             origin: args.origin.or(settings.origin),
             probe: args.probe.or(settings.probe),
-            servers: args.server.or(settings.server),
+            servers: super::fleet::expanded(args.server.or(settings.server))?,
             is_in_lab: false,
         },
         load: args.load.or(settings.load),
@@ -89,9 +89,9 @@ pub fn load_profile(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<
     profile_request(servers)
 }
 
-/// A profile of the server's host: of this one, unless ssh leads to it.
+/// A profile of the server's host: of this one, unless ssh or a fleet leads to it.
 pub fn profile_request(servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
-    let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_));
+    let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_) | HostWay::Fleet(_));
     if !servers.server.as_ref().is_some_and(is_elsewhere) {
         check_profile(&ProfileRequest::of_host(RATE_HZ))?;
     }

@@ -9,6 +9,7 @@ mod docs;
 mod experiment;
 mod explain;
 mod facts;
+mod fleet;
 mod inject;
 mod lab;
 mod links;
@@ -58,6 +59,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Experiment(args) => experiment::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),
+        Command::Fleet(args) => fleet::fleet(args, ui),
         Command::Probe(args) => probe::probe(args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Watch(args) => watch::watch(&args, ui),

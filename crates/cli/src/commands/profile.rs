@@ -39,7 +39,7 @@ pub fn profile(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {
             })?
         }
         Some(place) => {
-            let mut agent = reach_host(&place.0, &args.ssh, args.server_sudo, ui)?;
+            let mut agent = reach_host(&place.0, (&args.ssh, &args.broker), args.server_sudo, ui)?;
             let note = announced(&request);
             let profile = agent.profile(request, &mut UntilInterrupted { signals: &signals, ui, note })?;
             Profile { host: Some(place.0.name.clone()), ..profile }

@@ -31,7 +31,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
             workload: args.workload.or(settings.workload),
             origin: args.origin.or(settings.origin),
             probe: args.probe.or(settings.probe),
-            servers: args.server.or(settings.server),
+            servers: super::fleet::expanded(args.server.or(settings.server))?,
             is_in_lab: false,
         },
         capacity: args.capacity.or(settings.run),

@@ -11,6 +11,7 @@ mod explain;
 mod facts;
 mod fail_if;
 mod fence;
+mod fleet;
 mod habits;
 mod hostile;
 mod http2;

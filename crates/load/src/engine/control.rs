@@ -29,8 +29,9 @@ impl Control {
         self.may_probe.store(true, Ordering::Relaxed);
     }
 
-    /// Stops the load because it passed a limit that protects the target; the first reason is kept.
-    pub(super) fn hard_stop(&self, text: String) {
+    /// Stops the load because it passed a limit that protects the target, or because nobody answers for it any more; the
+    /// first reason is kept.
+    pub fn hard_stop(&self, text: String) {
         let mut reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         reason.get_or_insert(text);
         self.stop();

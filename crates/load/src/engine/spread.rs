@@ -1,7 +1,8 @@
 //! A trial that several hosts send together: their windows are merged like those of threads.
 //!
 //! Thread k of the load runs on host k modulo the number of hosts, so everything that is split over threads is split over
-//! hosts too. A lost host counts as ended: its open requests stay in flight or unsent for good, and the load stops.
+//! hosts too. A lost host counts as ended: its open requests stay in flight or unsent for good, and the load stops, unless
+//! enough hosts are left. What was the lost host's to send stays unsent: nobody sends it instead.
 
 use super::crew::CrewMessage;
 use super::handover::Heard;
@@ -47,7 +48,7 @@ pub trait Generators {
     fn refuse(&mut self, host: usize, cause: &str);
 }
 
-/// Merges what hosts measure that were told to begin, until all have ended.
+/// Merges what hosts measure that were told to begin, until all have ended. When fewer than `least` are left, it stops.
 ///
 /// # Errors
 /// A plan that contradicts itself.
@@ -58,7 +59,7 @@ pub fn spread(
     plan: &LoadPlan,
     trial: u32,
     control: &Control,
-    hosts: Vec<SpreadHost>,
+    (hosts, least): (Vec<SpreadHost>, usize),
     generators: &mut dyn Generators,
     sink: &mut dyn Sink,
 ) -> Result<LoadOutcome, LoadError> {
@@ -69,6 +70,8 @@ pub fn spread(
     let mut merging = Merging {
         heard: vec![Heard::default(); plan.threads as usize],
         has_ended: vec![false; count],
+        left: count,
+        least,
         merge: Merge::new(&job, trial, gear, sums),
         job: &job,
         control,
@@ -117,6 +120,9 @@ struct Merging<'a, 'b> {
     heard: Vec<Heard>,
     /// By host.
     has_ended: Vec<bool>,
+    /// Hosts that are not lost, and how many of them there must be.
+    left: usize,
+    least: usize,
     sink: &'b mut dyn Sink,
 }
 
@@ -199,7 +205,10 @@ impl Merging<'_, '_> {
         }
         self.has_ended[host] = true;
         self.merge.host_mut(host).lost = Some(bounded_text(cause));
-        self.control.stop();
+        self.left -= 1;
+        if self.left < self.least {
+            self.control.stop();
+        }
     }
 }
 

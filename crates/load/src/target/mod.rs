@@ -142,6 +142,17 @@ fn looks_numeric(host: &str) -> bool {
         && last.chars().all(|letter| letter.is_ascii_hexdigit() || letter == 'x' || letter == 'X')
 }
 
+/// Refuses a target whose address is not the user's own to load, wherever its plan comes from.
+///
+/// # Errors
+/// It is at such an address, or at a port that is never loaded.
+pub fn check_address(target: &Target) -> Result<(), LoadError> {
+    match &target.endpoint {
+        Endpoint::Tcp(address) => authorize(&target.url, *address),
+        Endpoint::Unix(_) => Ok(()),
+    }
+}
+
 /// Refuses addresses that are not the user's own to load.
 fn authorize(host: &str, address: SocketAddr) -> Result<(), LoadError> {
     let refused = |cause: String| LoadError::Refused { target: format!("{host} ({address})"), cause };

@@ -8,7 +8,7 @@ use super::load::LoadOptions;
 use super::origin::OriginOptions;
 use super::probe::ProbeOptions;
 use super::search::CapacityOptions;
-use super::servers::{ServerOptions, SshOptions};
+use super::servers::{BrokerOptions, FleetOptions, ServerOptions, SshOptions};
 use super::squeeze::SqueezeOptions;
 use super::target::TargetOptions;
 use super::tryout::TryOptions;
@@ -74,7 +74,9 @@ combine! {
     SqueezeOptions { depth, only, budget, pairs, window, warmup, connections, noisy }
     LoadOptions { connections, duration, requests, rate, steps, ramp, objective, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
-    ServerOptions { server, server_sudo, load_from, ssh }
+    ServerOptions { server, server_sudo, load_from, min_hosts, ssh, fleet }
+    FleetOptions { broker, fleet_lease }
+    BrokerOptions { nats, nats_creds }
     SshOptions { ssh_config }
     OriginOptions { source, proxy_protocol, churn }
     ProbeOptions { probe, probe_interval, probe_timeout, probe_log }

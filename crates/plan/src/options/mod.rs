@@ -38,7 +38,7 @@ pub use origin::OriginOptions;
 pub use probe::{ProbeOption, ProbeOptions, ProbeTargetOption};
 pub use prove::ProveOptions;
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
-pub use servers::{ServerOptions, SshOptions};
+pub use servers::{BrokerOptions, FleetOptions, ServerOptions, SshOptions};
 pub use squeeze::SqueezeOptions;
 pub use target::{Field, TargetOptions};
 pub use tryout::{PercentOption, SideTable, TryFile, TryOptions};

@@ -37,7 +37,7 @@ pub use request::{Agent, AgentAnswer, AgentRequest, Generator, SamplingOrder};
 pub use route::{RouteCall, RouteReport};
 pub use serve::{Serving, serve};
 pub use survey::{HostSurvey, ListeningAddress};
-pub use transport::{AgentConnection, Ways, terminal_command};
+pub use transport::{AgentConnection, AgentPipes, AgentTunnel, Ways, terminal_command};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::RunError;
@@ -76,6 +76,8 @@ pub enum Notice {
         host: String,
         /// Why.
         reason: String,
+        /// Whether the others go on without it.
+        goes_on: bool,
     },
 }
 
@@ -98,6 +100,11 @@ pub trait AgentLink {
 
     /// Decides several times per second whether to continue.
     fn tick(&mut self) -> Proceed;
+
+    /// Why a load was stopped that nobody asked to stop; `None`: somebody asked.
+    fn stop_cause(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Ignores readings that arrive meanwhile.

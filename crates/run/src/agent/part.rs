@@ -49,6 +49,11 @@ impl PartCall {
         }
     }
 
+    /// The whole load, without the bodies of its requests.
+    pub fn load_plan(&self) -> &LoadPlan {
+        &self.plan
+    }
+
     /// Which part it is.
     pub(super) fn part(&self) -> Part {
         let PartCall { host, hosts, threads_before, machine_threads, .. } = *self;

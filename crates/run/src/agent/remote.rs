@@ -1,4 +1,4 @@
-//! The client side of an agent that runs in another process, behind a pipe.
+//! The client side of an agent that runs in another process, behind a pipe or a tunnel.
 //!
 //! ```text
 //!   heartbeat ─► pings ─┐
@@ -11,7 +11,7 @@ use super::check::ReadingCheck;
 use super::frame::{FrameDecoder, encode};
 use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
-use super::transport::AgentConnection;
+use super::transport::{AgentConnection, AgentPipes};
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
 use super::{
     Agent, AgentAnswer, AgentLink, AgentRequest, ListeningAddress, Notice, PartCall, Proceed, logged,
@@ -20,8 +20,8 @@ use super::{
 use crate::clock;
 use crate::error::{RunError, escaped};
 use crate::links;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::process::{ChildStdin, ChildStdout};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,9 +33,6 @@ use sysdyno_record::units::MonoNs;
 
 /// How long an agent may take to say hello: a program is uploaded, and started.
 const HELLO: Duration = Duration::from_secs(60);
-
-/// Between two pings.
-const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Interval between two questions whether to continue.
 const TICK: Duration = Duration::from_millis(50);
@@ -70,7 +67,7 @@ pub struct RemoteAgent {
     hello: Hello,
     offset: ClockOffset,
     incoming: Receiver<Incoming>,
-    input: Arc<Mutex<ChildStdin>>,
+    input: Arc<Mutex<File>>,
     check: ReadingCheck,
     next_sequence: u64,
     /// Why it is lost, once it is.
@@ -89,7 +86,8 @@ impl RemoteAgent {
     pub fn meet(mut connection: AgentConnection, version: &str) -> Result<RemoteAgent, RunError> {
         let host = connection.host().to_owned();
         let own = hello(version)?;
-        let (input, output) = connection.take_pipes();
+        let AgentPipes { input, output } = connection.take_pipes();
+        let span = connection.heartbeat();
         let (sender, incoming) = mpsc::sync_channel(WAITING_COUNT);
         std::thread::spawn(move || read(output, &sender));
         let theirs = match incoming.recv_timeout(HELLO) {
@@ -119,7 +117,7 @@ impl RemoteAgent {
             connection,
         };
         agent.say(&ToAgent::Hello(own.clone()))?;
-        std::thread::spawn(move || beat(&ended, &input));
+        std::thread::spawn(move || beat(span, &ended, &input));
         agent.offset = agent.measure_clock()?;
         Ok(agent)
     }
@@ -362,8 +360,11 @@ impl RemoteAgent {
     fn lose(&mut self, cause: String) -> RunError {
         let cause = self.lost.get_or_insert(cause).clone();
         let said = self.connection.end();
-        if let Some(said) = said.filter(|_| !cause.contains("silent")) {
-            self.lost = Some(format!("{cause}: {said}"));
+        match said {
+            // The process is at the other end of the tunnel, which knows more.
+            Some(said) if self.connection.is_tunnel() => self.lost = Some(said),
+            Some(said) if !cause.contains("silent") => self.lost = Some(format!("{cause}: {said}")),
+            _ => {}
         }
         RunError::Lost { host: self.host.clone(), cause: self.lost.clone().unwrap_or_default() }
     }
@@ -427,17 +428,17 @@ fn greeting(message: FromAgent) -> Result<Hello, String> {
     }
 }
 
-fn say(input: &Mutex<ChildStdin>, message: &ToAgent) -> io::Result<()> {
+fn say(input: &Mutex<File>, message: &ToAgent) -> io::Result<()> {
     let text = serde_json::to_vec(message)?;
     let mut frame = Vec::with_capacity(text.len() + 8);
     encode(&text, &mut frame).ok_or_else(|| io::Error::other("the message is too long"))?;
     input.lock().unwrap_or_else(PoisonError::into_inner).write_all(&frame)
 }
 
-/// Says once a second that this side lives, until it does not.
-fn beat(ended: &Receiver<()>, input: &Mutex<ChildStdin>) {
+/// Says again and again that this side lives, until it does not.
+fn beat(span: Duration, ended: &Receiver<()>, input: &Mutex<File>) {
     let mut sequence = 0;
-    while ended.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+    while ended.recv_timeout(span) == Err(RecvTimeoutError::Timeout) {
         sequence += 1;
         if say(input, &ToAgent::Ping { sequence }).is_err() {
             break;
@@ -446,7 +447,7 @@ fn beat(ended: &Receiver<()>, input: &Mutex<ChildStdin>) {
 }
 
 /// Reads messages until there are no more, and returns the reason.
-fn read(mut output: ChildStdout, sender: &SyncSender<Incoming>) {
+fn read(mut output: File, sender: &SyncSender<Incoming>) {
     let cause = match read_on(&mut output, sender) {
         Ok(()) => return,
         Err(cause) => cause,
@@ -456,7 +457,7 @@ fn read(mut output: ChildStdout, sender: &SyncSender<Incoming>) {
 }
 
 /// As [`read`]; `Ok`: nobody listens any more.
-fn read_on(output: &mut ChildStdout, sender: &SyncSender<Incoming>) -> Result<(), String> {
+fn read_on(output: &mut File, sender: &SyncSender<Incoming>) -> Result<(), String> {
     let (mut decoder, mut piece, mut is_met) = (FrameDecoder::default(), vec![0; 64 << 10], false);
     loop {
         let span = if is_met { LEASE } else { HELLO };

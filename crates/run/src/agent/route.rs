@@ -7,7 +7,7 @@ use super::labs::{LabAddresses, LabHost};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use sysdyno_load::LoadError;
-use sysdyno_load::target::{Fence, FenceJudgement};
+use sysdyno_load::target::{Fence, FenceJudgement, check_address};
 use sysdyno_observe::{boot_id, host_addresses, own_network, route};
 use sysdyno_record::plan::{Endpoint, LoadPlan, Target};
 use sysdyno_record::route::{AllowList, HostAddress, Route};
@@ -142,6 +142,8 @@ pub(super) fn authorize(
     labs: Option<&dyn LabAddresses>,
 ) -> Result<(), LoadError> {
     let judge = |target: &Target, sources: &[IpAddr]| {
+        // Whoever sends a plan has checked it, or says so.
+        check_address(target)?;
         let Some(call) = RouteCall::of(target, sources) else { return Ok(()) };
         match RouteReport::here(&call, &[], labs).judge(call.address, fence) {
             FenceJudgement::Passes => Ok(()),
@@ -183,6 +185,23 @@ mod tests {
         assert_eq!(judge(&[near.clone(), Route::Own]), FenceJudgement::Passes);
         assert!(matches!(judge(&[far, near]), FenceJudgement::Asks { .. }));
         assert!(matches!(judge(&[]), FenceJudgement::Refused { .. }));
+    }
+
+    #[test]
+    fn a_plan_for_a_public_address_is_refused_whoever_sends_it() {
+        let fence = Fence { lists: Vec::new(), is_target_mine: true };
+        let told = |address: &str| {
+            let target = Target {
+                url: "http://x/".into(),
+                endpoint: Endpoint::Tcp(address.parse().expect("an address")),
+                host: "x".into(),
+                path: "/".into(),
+            };
+            authorize(&LoadPlan::plain(target), &fence, None).err().map(|error| error.to_string())
+        };
+        assert!(told("8.8.8.8:80").is_some_and(|told| told.contains("a public address")));
+        assert!(told("127.0.0.1:25").is_some_and(|told| told.contains("never loads port 25")));
+        assert_eq!(told("127.0.0.1:80"), None);
     }
 
     #[test]

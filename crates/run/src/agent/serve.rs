@@ -5,6 +5,9 @@
 //! ```
 //! It lives as long as the other side does. End of input, a silence of [`LEASE`], or an output that nobody reads any more
 //! ends it, even in the middle of a request; then the guardians of its trials undo their settings.
+//!
+//! An agent that is started with a lease also stops its present request after a silence of that length, and a part of a load
+//! says why it stopped; the agent itself waits for [`LEASE`]. A process that was stopped and continues notices how late it is.
 
 use super::frame::{FrameDecoder, encode};
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
@@ -27,6 +30,9 @@ pub const LEASE: Duration = Duration::from_secs(15);
 
 /// How long a request may still take to end when the other side is gone.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How often a lease is looked at while it lasts.
+const LOOKS: u32 = 16;
 
 /// Between two looks for a request while readings are passed on.
 const PASS_ON: SpanNs = SpanNs::from_millis(100);
@@ -54,6 +60,8 @@ pub struct Serving {
     pub guard: LoadGuard,
     /// Makes who carries out shares of labs here, in the thread that does it.
     pub shares: Box<dyn FnOnce() -> Box<dyn LabShares> + Send>,
+    /// How long a part of a load may last without a word of the other side; `None`: as long as the agent lives.
+    pub lease: Option<Duration>,
 }
 
 /// Serves requests until the other side is gone.
@@ -65,9 +73,14 @@ pub fn serve<O: Write + Send + 'static>(
     output: O,
     serving: Serving,
 ) -> Result<(), RunError> {
-    let output =
-        Output { sink: Arc::new(Mutex::new(output)), is_over: Arc::default(), is_stopped: Arc::default() };
-    let Serving { version, guard, shares } = serving;
+    let Serving { version, guard, shares, lease } = serving;
+    let output = Output {
+        sink: Arc::new(Mutex::new(output)),
+        is_over: Arc::default(),
+        is_stopped: Arc::default(),
+        is_expired: Arc::default(),
+        lease: lease.unwrap_or(LEASE),
+    };
     output.say(&FromAgent::Hello(hello(&version)?));
     let (calls, asked) = mpsc::channel();
     let (orders, ordered) = mpsc::channel();
@@ -98,12 +111,22 @@ fn listen<O: Write>(
     output: &Output<O>,
 ) -> Result<(), RunError> {
     let (mut decoder, mut piece) = (FrameDecoder::default(), vec![0; PIECE_BYTES]);
-    let mut is_known = false;
+    let (mut is_known, mut heard) = (false, clock::monotonic());
     let failed = |source| RunError::Process { operation: "read", object: "the other side".into(), source };
     while !output.is_over.load(Ordering::Relaxed) {
-        if !is_readable(input.as_fd(), LEASE).map_err(failed)? {
+        let is_there = is_readable(input.as_fd(), output.lease / LOOKS).map_err(failed)?;
+        let silence = Duration::from_nanos(clock::monotonic().since(heard));
+        if silence >= output.lease {
+            // Also of an input that has come since: whoever was stopped meanwhile has lost the lease.
+            output.is_expired.store(true, Ordering::Relaxed);
+        }
+        if !is_there && silence >= LEASE {
             break;
         }
+        if !is_there {
+            continue;
+        }
+        heard = clock::monotonic();
         let length = input.read(&mut piece).map_err(failed)?;
         if length == 0 {
             break;
@@ -121,6 +144,7 @@ fn listen<O: Write>(
                 // A worker that is gone has said so, here and below.
                 ToAgent::Call(call) => {
                     output.is_stopped.store(false, Ordering::Relaxed);
+                    output.is_expired.store(false, Ordering::Relaxed);
                     drop(to_worker.calls.send(call));
                 }
                 ToAgent::Order(PartSignal::Stop) => output.is_stopped.store(true, Ordering::Relaxed),
@@ -180,6 +204,9 @@ struct Output<O> {
     is_over: Arc<AtomicBool>,
     /// Set when the present request is to come to an end.
     is_stopped: Arc<AtomicBool>,
+    /// Set when the lease of the present request has run out.
+    is_expired: Arc<AtomicBool>,
+    lease: Duration,
 }
 
 impl<O> Clone for Output<O> {
@@ -188,6 +215,8 @@ impl<O> Clone for Output<O> {
             sink: Arc::clone(&self.sink),
             is_over: Arc::clone(&self.is_over),
             is_stopped: Arc::clone(&self.is_stopped),
+            is_expired: Arc::clone(&self.is_expired),
+            lease: self.lease,
         }
     }
 }
@@ -246,6 +275,17 @@ impl<O: Write> AgentLink for InCall<O> {
     }
 
     fn tick(&mut self) -> Proceed {
-        if self.0.is_stopped.load(Ordering::Relaxed) { Proceed::Stop } else { self.0.tick() }
+        let is_stopped = self.0.is_stopped.load(Ordering::Relaxed) || self.stop_cause().is_some();
+        if is_stopped { Proceed::Stop } else { self.0.tick() }
+    }
+
+    fn stop_cause(&self) -> Option<String> {
+        let is_expired = self.0.lease < LEASE && self.0.is_expired.load(Ordering::Relaxed);
+        is_expired.then(|| {
+            format!(
+                "the lease ran out: nothing was heard of the controller for {} ms",
+                self.0.lease.as_millis()
+            )
+        })
     }
 }

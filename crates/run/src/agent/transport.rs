@@ -1,16 +1,19 @@
-//! Starts agents: in a network namespace of this machine, or through the system's `ssh`.
+//! Connections to agents: to a process that this one starts, in a network namespace of this machine or through the system's
+//! `ssh`, or through a tunnel that somebody else has made ([`AgentTunnel`]).
 //!
-//! Each is a child of this process in its own process group, so that a Ctrl-C on the terminal does not reach it before this
+//! Each process is a child of this process in its own process group, so that a Ctrl-C on the terminal does not reach it before this
 //! process has decided what it means. No shell interprets user input: hosts are arguments, and the other host's shell only
 //! gets constants, a length, and a digest.
 
 use super::upload::{self, Upload};
 use crate::error::{RunError, escaped};
 use crate::program::Watchdog;
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use sysdyno_record::place::{HostPlace, HostWay, SshAddress};
@@ -24,6 +27,9 @@ const SHOWN_CHARS: usize = 300;
 /// How long a process that was ended may take to say its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// How often an agent behind a pipe hears of this side.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
 const OWN_HINT: &str = "hint: this program must be able to start itself";
 const NAMESPACE_HINT: &str = "hint: `ip netns list` lists the names; only root may enter a network namespace";
 const SSH_HINT: &str = "hint: ssh must work without prompts: load your key, and accept the host's key; test \
@@ -31,6 +37,7 @@ const SSH_HINT: &str = "hint: ssh must work without prompts: load your key, and 
 /// Once the shell of the other host has spoken.
 const SHELL_HINT: &str = "hint: sysdyno runs there from $TMPDIR or /tmp, which must have room for it and \
                           must not be mounted noexec; it needs mktemp, head, and sha256sum";
+const FLEET_HINT: &str = "hint: `sysdyno fleet ls` shows which agents answer";
 const SUDO_HINT: &str = "hint: sudo must work without a password: test with `ssh HOST sudo -n true`";
 
 /// How to reach hosts.
@@ -44,14 +51,34 @@ pub struct Ways {
     pub uses_sudo: bool,
 }
 
-/// A process of an agent, with its pipes. It is ended when this is dropped.
+/// Both directions of a connection to an agent.
+pub struct AgentPipes {
+    /// What the agent hears.
+    pub input: File,
+    /// What it says.
+    pub output: File,
+}
+
+/// A way to an agent that is not a process of this host.
+pub trait AgentTunnel: Send {
+    /// Ends it, and says why it ended, if it did so by itself. Called again, it does nothing.
+    fn end(&mut self) -> Option<String>;
+}
+
+/// A connection to an agent, with its pipes. It is ended when this is dropped.
 pub struct AgentConnection {
     place: HostPlace,
-    child: Child,
-    pipes: Option<(ChildStdin, ChildStdout)>,
-    said: Receiver<String>,
+    carrier: Carrier,
+    pipes: Option<AgentPipes>,
+    heartbeat: Duration,
     /// A hint for the case that the agent does not come up, at its current stage.
     hint: &'static str,
+}
+
+/// What is behind the pipes.
+enum Carrier {
+    Process { child: Child, said: Receiver<String> },
+    Tunnel(Box<dyn AgentTunnel>),
 }
 
 impl AgentConnection {
@@ -72,7 +99,34 @@ impl AgentConnection {
                 connection.upload(ways)?;
                 Ok(connection)
             }
+            HostWay::Fleet(_) => Err(RunError::Reach {
+                host: place.name.clone(),
+                cause: "this command does not use a fleet".into(),
+                hint: "hint: use netns:NAME, or USER@HOST for ssh".into(),
+            }),
         }
+    }
+
+    /// An agent behind a tunnel, which shall hear of this side so often.
+    pub fn through(
+        place: &HostPlace,
+        tunnel: Box<dyn AgentTunnel>,
+        pipes: AgentPipes,
+        heartbeat: Duration,
+    ) -> AgentConnection {
+        let (place, carrier, pipes) = (place.clone(), Carrier::Tunnel(tunnel), Some(pipes));
+        AgentConnection { place, carrier, pipes, heartbeat, hint: FLEET_HINT }
+    }
+
+    /// An agent of this host for somebody else, who holds a lease: its part of a load ends when nothing is heard for `lease`.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub fn leased(program: &Path, lease: Duration) -> Result<AgentConnection, RunError> {
+        let place = HostPlace { name: "here".into(), way: HostWay::Here };
+        let mut command = Command::new(program);
+        command.args(["agent", "--stdio", "--lease", &format!("{}ms", lease.as_millis())]);
+        AgentConnection::start(&place, command, OWN_HINT)
     }
 
     fn start(
@@ -87,14 +141,19 @@ impl AgentConnection {
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(failed)?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
+        let files = child.stdin.take().zip(child.stdout.take());
+        let pipes = files.map(|(input, output)| AgentPipes {
+            input: OwnedFd::from(input).into(),
+            output: OwnedFd::from(output).into(),
+        });
         let (sender, said) = mpsc::channel();
         let errors = child.stderr.take();
         std::thread::spawn(move || {
             // Nobody may ask for it.
             let _ = sender.send(errors.map_or_else(String::new, last_words));
         });
-        Ok(AgentConnection { place: place.clone(), child, pipes, said, hint })
+        let (place, carrier) = (place.clone(), Carrier::Process { child, said });
+        Ok(AgentConnection { place, carrier, pipes, heartbeat: HEARTBEAT, hint })
     }
 
     /// The host, as it was typed.
@@ -102,23 +161,37 @@ impl AgentConnection {
         &self.place.name
     }
 
+    /// Whether it leads through a tunnel, whose last words say all.
+    pub(super) fn is_tunnel(&self) -> bool {
+        matches!(self.carrier, Carrier::Tunnel(_))
+    }
+
+    /// How often the agent shall hear of this side.
+    pub(super) fn heartbeat(&self) -> Duration {
+        self.heartbeat
+    }
+
     /// Both ends of the agent's pipes; once.
-    pub(super) fn take_pipes(&mut self) -> (ChildStdin, ChildStdout) {
+    ///
+    /// # Panics
+    /// If they are taken twice.
+    pub fn take_pipes(&mut self) -> AgentPipes {
         self.pipes.take().expect("both are piped, and are taken once")
     }
 
     /// Sends this program over, or that of the other host's kind of machine; the agent that it becomes speaks first.
     fn upload(&mut self, ways: &Ways) -> Result<(), RunError> {
-        let Some((_, output)) = self.pipes.as_mut() else { return Ok(()) };
-        let machine = upload::machine(output).map_err(|cause| self.failure(&cause))?;
+        let Some(pipes) = self.pipes.as_mut() else { return Ok(()) };
+        let machine = upload::machine(&mut pipes.output).map_err(|cause| self.failure(&cause))?;
         self.hint = if ways.uses_sudo { SUDO_HINT } else { SHELL_HINT };
         let program = upload::program_for(&machine, &ways.program);
         let host = self.place.name.clone();
         let program = program.map_err(|(cause, hint)| RunError::Reach { host, cause, hint })?;
         let upload = Upload::of(&program)?;
-        let watchdog = Watchdog::over(&self.child, upload::LIMIT);
+        let Carrier::Process { child, .. } = &self.carrier else { return Ok(()) };
+        let watchdog = Watchdog::over(child, upload::LIMIT);
         let sent = watchdog.and_then(|watchdog| {
-            let sent = self.pipes.as_mut().map_or(Ok(()), |(input, _)| upload.send(input));
+            let sent = self.pipes.as_mut().map_or(Ok(()), |pipes| upload.send(&mut pipes.input));
             watchdog.judge(sent, upload::LIMIT)
         });
         sent.map_err(|error| self.failure(&format!("the program cannot be sent there: {error}")))
@@ -135,19 +208,27 @@ impl AgentConnection {
     }
 
     /// Ends the process, and says what it said last, escaped; `None`: nothing, or it was heard already.
-    pub(super) fn end(&mut self) -> Option<String> {
+    pub fn end(&mut self) -> Option<String> {
         drop(self.pipes.take());
-        // Its own end says more than what a signal leaves of it.
-        let said = self.said.recv_timeout(LAST_WORDS).ok();
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let said = said.or_else(|| self.said.recv_timeout(LAST_WORDS).ok())?;
+        let said = match &mut self.carrier {
+            Carrier::Process { child, said } => last_of(child, said)?,
+            Carrier::Tunnel(tunnel) => tunnel.end()?,
+        };
         let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(2)..].join("; ");
         let shown = escaped(last.trim_start_matches("error: "), SHOWN_CHARS);
         (!shown.is_empty()).then_some(shown)
     }
+}
+
+/// Ends a process; what it said last.
+fn last_of(child: &mut Child, said: &Receiver<String>) -> Option<String> {
+    // Its own end says more than what a signal leaves of it.
+    let words = said.recv_timeout(LAST_WORDS).ok();
+    // It may have ended already.
+    let _ = child.kill();
+    let _ = child.wait();
+    words.or_else(|| said.recv_timeout(LAST_WORDS).ok())
 }
 
 impl Drop for AgentConnection {
@@ -159,7 +240,7 @@ impl Drop for AgentConnection {
 
 fn command_name(way: &HostWay) -> &'static str {
     match way {
-        HostWay::Here | HostWay::Namespace(_) => "sysdyno agent",
+        HostWay::Here | HostWay::Namespace(_) | HostWay::Fleet(_) => "sysdyno agent",
         HostWay::Ssh(_) => "ssh",
     }
 }

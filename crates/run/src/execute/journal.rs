@@ -271,7 +271,7 @@ impl<'a> RunJournal<'a> {
     fn lose_host(&mut self, host: String, reason: String) -> Result<(), RunError> {
         let lost = RunError::Lost { host: host.clone(), cause: reason.clone() };
         self.lost.get_or_insert(lost.to_string());
-        self.event(clock::monotonic(), EventKind::HostLost { host, reason })
+        self.event(clock::monotonic(), EventKind::HostLost { host, reason, goes_on: false })
     }
 
     /// Writes down settings that are held from now on.
@@ -549,7 +549,10 @@ impl AgentLink for RunJournal<'_> {
                 self.probe.push(reply);
                 Ok(())
             }
-            Notice::HostLost { host, reason } => self.lose_host(host, reason),
+            Notice::HostLost { host, reason, goes_on: false } => self.lose_host(host, reason),
+            Notice::HostLost { host, reason, goes_on } => {
+                self.event(clock::monotonic(), EventKind::HostLost { host, reason, goes_on })
+            }
             // Whoever spreads a load merges it.
             Notice::Part(_) => Ok(()),
             // The profile says itself when it began.

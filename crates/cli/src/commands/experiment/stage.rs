@@ -69,7 +69,8 @@ impl TrialPlace {
         let is_behind_ssh = lab.host_of(service).is_some_and(|host| lab.ssh(host).is_some());
         let server_sudo = ssh.server_sudo && is_behind_ssh;
         let load_from = generator.into_iter().collect();
-        Ok(ServerOptions { server, server_sudo, load_from, ssh: ssh.ssh.clone() })
+        let ssh = ssh.ssh.clone();
+        Ok(ServerOptions { server, server_sudo, load_from, ssh, ..ServerOptions::default() })
     }
 
     /// Where services behind that of a variant listen.

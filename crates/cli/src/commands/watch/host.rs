@@ -4,7 +4,7 @@ use crate::ui::Ui;
 use anyhow::bail;
 use std::collections::VecDeque;
 use sysdyno_analyze::live::HostWatch;
-use sysdyno_plan::options::SshOptions;
+use sysdyno_plan::options::{BrokerOptions, SshOptions};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::live::HostFrame;
 use sysdyno_record::place::HostPlace;
@@ -88,10 +88,11 @@ impl WatchedHost {
     /// Another host; nothing is sampled yet.
     pub(super) fn there(
         place: &HostPlace,
-        (ssh, uses_sudo): (&SshOptions, bool),
+        ways: (&SshOptions, &BrokerOptions),
+        uses_sudo: bool,
         ui: &Ui,
     ) -> anyhow::Result<WatchedHost> {
-        let agent = crate::commands::agent::reach_host(place, ssh, uses_sudo, ui)?;
+        let agent = crate::commands::agent::reach_host(place, ways, uses_sudo, ui)?;
         Ok(WatchedHost::of(Some(place.name.clone()), WatchedAgent::There(Box::new(agent))))
     }
 

@@ -68,7 +68,8 @@ fn hosts(args: &WatchArgs, ui: &Ui) -> anyhow::Result<Vec<WatchedHost>> {
     if args.hosts.is_empty() {
         return Ok(vec![WatchedHost::here()]);
     }
-    let there = |place: &Typed<HostPlace>| WatchedHost::there(&place.0, (&args.ssh, args.sudo), ui);
+    let ways = (&args.ssh, &args.broker);
+    let there = |place: &Typed<HostPlace>| WatchedHost::there(&place.0, ways, args.sudo, ui);
     args.hosts.iter().map(there).collect()
 }
 

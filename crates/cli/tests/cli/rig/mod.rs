@@ -2,6 +2,7 @@
 
 pub mod apache;
 pub mod cgroup;
+pub mod fleet;
 pub mod hostile;
 pub mod memcached;
 pub mod nginx;

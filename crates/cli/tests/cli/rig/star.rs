@@ -80,6 +80,22 @@ impl Star {
         format!("http://{SERVER_ADDRESS}/ok")
     }
 
+    /// A program in the server's namespace, not yet started.
+    pub fn server_command(&self, program: &str) -> Command {
+        self.inside(&self.server, program)
+    }
+
+    /// A program in a generator's namespace, not yet started.
+    pub fn generator_command(&self, number: usize, program: &str) -> Command {
+        self.inside(&self.generators[number], program)
+    }
+
+    fn inside(&self, namespace: &str, program: &str) -> Command {
+        let mut command = Command::new(&self.ip);
+        command.args(["netns", "exec", namespace, program]);
+        command
+    }
+
     /// What a user types for a generator.
     pub fn generator(&self, number: usize) -> String {
         format!("netns:{}", self.generators[number])

@@ -99,10 +99,19 @@ fn merged(lines: Vec<(usize, Said)>) -> (crate::engine::LoadOutcome, Kept, Vec<u
 }
 
 fn merged_of(plan: &LoadPlan, lines: Vec<(usize, Said)>) -> (crate::engine::LoadOutcome, Kept, Vec<usize>) {
+    merged_with_least(plan, usize::MAX, lines)
+}
+
+/// The same, where the load goes on while at least so many hosts are left.
+fn merged_with_least(
+    plan: &LoadPlan,
+    least: usize,
+    lines: Vec<(usize, Said)>,
+) -> (crate::engine::LoadOutcome, Kept, Vec<usize>) {
     let (control, mut kept) = (Control::new(), Kept::default());
     let mut script = Script { lines: lines.into(), refused: Vec::new() };
     let hosts = vec![host("a"), host("b")];
-    let outcome = spread(plan, 1, &control, hosts, &mut script, &mut kept).expect("the plan is one");
+    let outcome = spread(plan, 1, &control, (hosts, least), &mut script, &mut kept).expect("the plan is one");
     (outcome, kept, script.refused.into_iter().map(|(host, _)| host).collect())
 }
 
@@ -140,6 +149,21 @@ fn what_a_lost_host_had_open_is_in_flight_and_nothing_vanishes() {
     assert_eq!((total.scheduled, total.ok, total.in_flight), (20, 17, 3));
     assert_eq!(outcome.summary.generators[1].lost.as_deref(), Some("its process ended"));
     assert_eq!(kept.intervals.iter().map(|interval| interval.counts.in_flight).sum::<u64>(), 3);
+}
+
+#[test]
+fn a_load_goes_on_without_a_lost_host_while_enough_are_left() {
+    let lines = || {
+        vec![
+            (1, told(window(1, 0, 10, 3))),
+            (1, Said::Lost("its process ended".into())),
+            (0, told(window(0, 0, 10, 0))),
+            (0, finished(0)),
+            (0, over()),
+        ]
+    };
+    let ending = |least| merged_with_least(&plan(), least, lines()).0.ending;
+    assert_eq!((ending(1), ending(2)), (TrialEnding::Complete, TrialEnding::Interrupted));
 }
 
 #[test]

@@ -59,6 +59,9 @@ pub(super) struct Hearing<'a, 'b> {
     pub(super) ticked: MonoNs,
     /// When hosts that have not ended are taken for lost.
     pub(super) give_up: Option<MonoNs>,
+    /// Hosts that are not lost; the load goes on while there are at least so many.
+    pub(super) left: usize,
+    pub(super) least: usize,
 }
 
 impl Hearing<'_, '_> {
@@ -92,7 +95,9 @@ impl Hearing<'_, '_> {
             Some(reason) => reason.to_owned(),
             None => error.to_string(),
         };
-        let notice = Notice::HostLost { host: agent.host().to_owned(), reason: reason.clone() };
+        self.left = self.left.saturating_sub(1);
+        let goes_on = self.left >= self.least;
+        let notice = Notice::HostLost { host: agent.host().to_owned(), reason: reason.clone(), goes_on };
         self.shared.borrow_mut().notice(notice);
         Said::Lost(reason)
     }

@@ -7,7 +7,8 @@
 //! ```
 //! A load is split over hosts as it is over threads (`sysdyno_load::spread`); this process's own agent does everything
 //! else. All hosts begin at one instant, which each receives in the time of its own clock; the clocks' offsets are
-//! measured before every load. When a host is lost, the link is notified and stops the other hosts.
+//! measured before every load. When a host is lost, the link is notified and stops the other hosts, unless enough of them are
+//! left to go on without it.
 
 mod hearing;
 
@@ -50,12 +51,19 @@ const OVERTIME: Duration = Duration::from_secs(30);
 pub struct Fleet {
     local: LocalAgent,
     hosts: Vec<RemoteAgent>,
+    /// A load goes on while at least so many hosts are left.
+    least: usize,
 }
 
 impl Fleet {
-    /// A fleet of these hosts, of which there is at least one.
+    /// A fleet of these hosts, of which there is at least one. A load stops when one is lost.
     pub fn new(hosts: Vec<RemoteAgent>) -> Fleet {
-        Fleet { local: LocalAgent::default(), hosts }
+        Fleet { local: LocalAgent::default(), least: hosts.len(), hosts }
+    }
+
+    /// The same, whose loads go on while at least so many hosts are left; the part of a lost one is missing.
+    pub fn with_least(self, least: usize) -> Fleet {
+        Fleet { least: least.clamp(1, self.hosts.len().max(1)), ..self }
     }
 
     /// Who the hosts are.
@@ -166,6 +174,7 @@ impl Generator for Fleet {
         let mut heard = Hearing {
             local: &mut self.local,
             is_over: vec![false; self.hosts.len()],
+            left: self.hosts.len(),
             hosts: &mut self.hosts,
             shared: &shared,
             control: &control,
@@ -173,8 +182,9 @@ impl Generator for Fleet {
             next: 0,
             ticked: MonoNs(0),
             give_up: span(plan).map(|span| begin.after(span + OVERTIME)),
+            least: self.least,
         };
-        let outcome = spread(plan, trial, &control, hosts, &mut heard, &mut ToLink(&shared))?;
+        let outcome = spread(plan, trial, &control, (hosts, self.least), &mut heard, &mut ToLink(&shared))?;
         heard.await_answers()?;
         match shared.into_inner().failure {
             Some(failure) => Err(failure),
@@ -257,7 +267,7 @@ impl AgentLink for Attentive<'_> {
         for host in self.hosts.iter_mut().filter(|host| host.lost().is_none()) {
             if host.pass_on(&mut |_| Ok(())).is_err() {
                 let reason = host.lost().unwrap_or_default().to_owned();
-                let notice = Notice::HostLost { host: host.host().to_owned(), reason };
+                let notice = Notice::HostLost { host: host.host().to_owned(), reason, goes_on: false };
                 if self.link.notice(notice).is_err() {
                     return Proceed::Stop;
                 }

@@ -38,7 +38,10 @@ impl LocalAgent {
                     Ok(Message::Loaded(_) | Message::Probed(_)) | Err(_) => {}
                 }
                 if link.tick() == Proceed::Stop {
-                    control.stop();
+                    match link.stop_cause() {
+                        Some(cause) => control.hard_stop(cause),
+                        None => control.stop(),
+                    }
                 }
             }
         })

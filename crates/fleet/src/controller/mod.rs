@@ -1,0 +1,7 @@
+//! The controller's side of a fleet: who is there, and a tunnel to each agent that is used.
+
+mod roster;
+mod tunnel;
+
+pub use roster::{chosen, roster};
+pub use tunnel::{FleetOrder, open_tunnel};
