@@ -142,10 +142,13 @@ fn placed(finding: &Finding) -> String {
 /// A finding's title with what an experiment showed of it, or else its first independent signal.
 fn with_evidence(finding: &Finding) -> String {
     let of_role = |role: EvidenceRole| finding.evidence.iter().find(move |evidence| evidence.role == role);
-    let proof = of_role(EvidenceRole::Experiment).filter(|_| finding.confidence == Confidence::Confirmed);
-    let confirmer = proof.or(of_role(EvidenceRole::Confirmer));
     let title = placed(finding);
-    match confirmer {
+    if let Some(proof) =
+        of_role(EvidenceRole::Experiment).filter(|_| finding.confidence == Confidence::Confirmed)
+    {
+        return format!("{title}. Proved: {}", proof.text);
+    }
+    match of_role(EvidenceRole::Confirmer) {
         Some(confirmer) if !title.contains(&confirmer.text) => format!("{title} ({})", confirmer.text),
         _ => title,
     }

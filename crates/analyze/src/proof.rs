@@ -98,13 +98,18 @@ pub fn outcome_of_change(word: Comparison) -> ProofOutcome {
 /// What came of a change, in a sentence.
 pub fn sentence_of_change(title: &str, conclusion: &TryConclusion) -> String {
     let Some(effect) = &conclusion.effect else {
-        return format!("{title}: too few trials to tell what it changes");
+        return format!("too few trials to tell what this changes: {title}");
     };
     let medians = conclusion.a_median.zip(conclusion.b_median);
     let metric = conclusion.metric;
     let value = |value: f64| metric_value(metric, value);
     let medians = medians.map(|(a, b)| format!(", from {} to {}", value(a), value(b)));
-    format!("{title}: {} {}{}", metric.title(), bare_effect(effect), medians.unwrap_or_default())
+    format!(
+        "{} {}{} with this change: {title}",
+        metric.title(),
+        bare_effect(effect),
+        medians.unwrap_or_default()
+    )
 }
 
 /// What a squeeze says of a finding that CPU time is short, and the resource that says it.

@@ -329,7 +329,7 @@ pub struct Finding {
     pub confidence: Confidence,
     /// The conclusion in one sentence, with the object's name and numbers.
     pub title: String,
-    /// What it rests on: mechanism first, then confirmers.
+    /// What it rests on: an experiment if one confirmed it, then the mechanism, then confirmers.
     pub evidence: Vec<Evidence>,
     /// What could be changed, in a sentence; `None` if there is nothing to change.
     pub remedy: Option<String>,

@@ -5,7 +5,7 @@ import { duration, percent, rate, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import { objectiveOf } from "../record/plan.ts";
 import { prose } from "../record/text.ts";
-import type { Finding, Headroom, VerdictStatus } from "../record/types.ts";
+import type { Finding, FindingProof, Headroom, VerdictStatus } from "../record/types.ts";
 import { Checks } from "./Checks.tsx";
 import { Figure } from "./Figure.tsx";
 import { Trust } from "./Trust.tsx";
@@ -42,7 +42,7 @@ export function Answer({ run }: { run: Run }) {
       <div class="answers">
         {capacity.claim === "not_sought" ? <Measured run={run} /> : <Figure run={run} />}
         {analysis.limit !== "" && <Limit run={run} finding={finding} />}
-        {finding?.remedy && <Remedy finding={finding} remedy={finding.remedy} />}
+        {finding?.remedy && <Remedy run={run} finding={finding} remedy={finding.remedy} />}
         <Trust run={run} />
       </div>
     </section>
@@ -96,16 +96,23 @@ function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
   );
 }
 
-function Remedy({ finding, remedy }: { finding: Finding; remedy: string }) {
+function Remedy({ run, finding, remedy }: { run: Run; finding: Finding; remedy: string }) {
+  const isProof = ({ finding: id, outcome }: FindingProof) => id === finding.id && outcome === "confirmed";
+  const proof = run.payload.analysis.proofs?.find(isProof);
   return (
     <article class="card" aria-labelledby="remedy-title">
       <h2 id="remedy-title" class="eyebrow">
         Remedy
       </h2>
       <p class="sentence">{prose(remedy.charAt(0).toUpperCase() + remedy.slice(1))}</p>
+      {proof !== undefined && (
+        <p>
+          Tried and undone: <code>{proof.tried}</code>
+        </p>
+      )}
       <p class="quiet">
         {finding.confidence === "confirmed" ? "Its effect was measured" : "Its effect has not been measured"}: see{" "}
-        <a href="#findings">how this was concluded</a>.
+        {proof === undefined ? <a href="#findings">how this was concluded</a> : <a href="#proofs">what was tried</a>}.
       </p>
     </article>
   );

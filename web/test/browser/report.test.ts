@@ -100,6 +100,19 @@ describe("report.html", { skip: skipWithout(hasChromium, "report.html", "chromiu
     }
   });
 
+  test("what was tried has its outcome and a link to its report, and the remedy says that it was tried", async () => {
+    const { page } = await open("sweep");
+    const remedy = await page.locator("article", { hasText: "Tried and undone" }).innerText();
+    assert.ok(remedy.includes("worker_processes=4") && remedy.includes("what was tried"), remedy);
+    await page.locator("#proofs summary").first().click();
+    const rows = (await page.locator("#proofs tbody tr").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    assert.equal(rows.length, 3);
+    for (const [row, word] of ["refuted", "not tried", "confirmed"].entries()) assert.ok(rows[row]?.includes(word), rows[row]);
+    const links = await page.locator("#proofs tbody a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+    assert.deepEqual(links, ["../20261120-130401-try-t01/report.html", "../20261120-130401-try-c01/report.html"]);
+    await page.context().close();
+  });
+
   test("shows no capacity of a run that is INVALID", async () => {
     const { page } = await open("wrong-content");
     const text = await page.locator("main").innerText();

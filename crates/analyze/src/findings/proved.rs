@@ -24,6 +24,9 @@ fn weigh(finding: &mut Finding, tried: &[&FindingProof]) {
     let is = |outcome: ProofOutcome| move |proof: &&FindingProof| proof.outcome == outcome;
     if tried.iter().any(is(ProofOutcome::Confirmed)) {
         finding.confidence = Confidence::Confirmed;
+        let shown = tried.iter().filter(|proof| proof.outcome == ProofOutcome::Confirmed);
+        finding.evidence.splice(0..0, shown.map(|proof| evidence(proof, EvidenceRole::Experiment)));
+        return;
     } else if !tried.is_empty() && tried.iter().all(is(ProofOutcome::Refuted)) {
         finding.confidence = Confidence::Excluded;
         finding.remedy = None;
