@@ -19,10 +19,10 @@ MEASURED = re.compile(r"<!-- measured ([\w-]+):.*?<!-- measured: end -->", re.DO
 CODE = re.compile(r"```.*?```|`[^`]*`|!\[.*?\]\(.*?\)", re.DOTALL)
 
 NUMBER = r"(?P<about>(?:about|over|almost|more than) )?(?P<sign>[×÷] )?(?P<number>\d[\d,]*(?:\.\d+)?)"
-UNIT = r"(?P<unit>%| ?µs| ?ms| s\b| times\b|/s\b| requests per second| req/s| per second)?"
+UNIT = r"(?P<unit>%| ?µs| ?ms| s\b| times\b|/s\b| (?:requests|operations) per second| req/s| per second)?"
 WRITTEN = re.compile(rf"(?<![\w.,]){NUMBER}{UNIT}")
 NS = {"µs": 1e3, "ms": 1e6, "s": 1e9}
-RATES = ("/s", "requests per second", "req/s", "per second")
+RATES = ("/s", "requests per second", "operations per second", "req/s", "per second")
 ROUNDED = {"about": (0.9, 1.1), "over": (1, 1.25), "more than": (1, 1.25), "almost": (0.8, 1)}
 """What these words stand for, as factors. House values."""
 
@@ -100,6 +100,13 @@ def measured(compared):
     for split in compared.get("splits", {}).values():
         pool["share"] += [100 * ratio for link in split["links"] for ratio in [link["predicted_ratio"], *link["sent_ratios"]] if ratio is not None]
         pool["share"] += [100 * split["chance"][name] for name in ("one_link_ratio", "busiest_mean_ratio") if split["chance"]]
+    variants = (compared.get("matrix") or {}).get("variants", [])
+    for board in (one["scoreboard"] for one in variants if one.get("scoreboard")):
+        pool["rate"] += [board[name] for name in ("planned_hz", "rate_hz") if board[name]]
+        pool["share"] += [100 * board["rate_hz"] / board["planned_hz"]] if board["planned_hz"] else []
+        for operation in board["operations"]:
+            pool["time"] += [operation[name] for name in ("mean_ns", "percentile_ns", "max_ns") if operation[name]]
+            pool["share"] += [100 * operation[name] for name in ("mix_ratio", "mix_target_ratio") if operation[name]]
     for kind, value in numbers_in(texts_of(compared)):
         pool[kind].append(value)
     return pool

@@ -4,11 +4,11 @@
 //! errors, and an operation that is rare may not be left out, as it could be where only the absolute distance of shares
 //! counts. What the numbers cannot decide has not passed.
 
-use crate::format::{duration, percent};
+use crate::format::{counted, duration, percent};
 use crate::readings::ratio;
 use crate::view::TrialView;
 use sysdyno_record::session::{
-    OperationLimit, RuleOutcome, SessionOperation, SessionOperationResult, SessionOperationSummary,
+    OperationLimit, Pace, RuleOutcome, SessionOperation, SessionOperationResult, SessionOperationSummary,
     SessionPlan, SessionResult,
 };
 
@@ -44,6 +44,7 @@ pub(crate) fn result_of(view: &TrialView) -> Option<SessionResult> {
         name: plan.name.clone(),
         users: plan.users,
         rate_hz,
+        planned_hz: planned_hz(plan),
         passed: rules.iter().all(|rule| rule.passed),
         operations,
         rules,
@@ -74,6 +75,17 @@ pub(crate) fn stationary_mix(operations: &[SessionOperation], first: usize) -> V
         }
     }
     mix
+}
+
+/// Users ÷ the mean of their cycle times, each as frequent as its operation; `None`: there are think times, or users who leave.
+fn planned_hz(plan: &SessionPlan) -> Option<f64> {
+    let mix = stationary_mix(&plan.operations, plan.first as usize);
+    let cycles = mix.iter().zip(&plan.operations).map(|(share, operation)| match &operation.pace {
+        Pace::Cycle(distribution) => Some(share * distribution.mean_ns()),
+        Pace::Think(_) => None,
+    });
+    let mean_ns: f64 = cycles.sum::<Option<f64>>()?;
+    ratio(f64::from(plan.users) * 1e9, mean_ns).filter(|rate_hz| *rate_hz > 0.0)
 }
 
 fn judge(
@@ -134,8 +146,8 @@ fn judge_limit(operation: &SessionOperationSummary, limit: OperationLimit) -> Ru
         (true, true) => format!("all within {found} (at most {most})"),
         (true, false) => {
             format!(
-                "{name} unknown ({} samples only); the longest took {found}, over the limit of {most}",
-                latency.count
+                "{name} unknown (only {}); the longest took {found}, over the limit of {most}",
+                counted(latency.count as f64, "sample")
             )
         }
     };
@@ -198,7 +210,7 @@ fn judge_errors(operations: &[SessionOperationResult], most: f64) -> RuleOutcome
 mod tests {
     use super::*;
     use sysdyno_record::load::LatencySummary;
-    use sysdyno_record::session::{Distribution, Pace};
+    use sysdyno_record::session::Distribution;
     use sysdyno_record::units::SpanNs;
 
     fn operation(next: &[f64]) -> SessionOperation {
@@ -255,7 +267,7 @@ mod tests {
             None,
             1_900_000_000,
             false,
-            "Home: p90 unknown (5 samples only); the longest took 1.90 s, over the limit of 1.00 s",
+            "Home: p90 unknown (only 5 samples); the longest took 1.90 s, over the limit of 1.00 s",
         );
         check(0, None, 0, false, "Home: it was never completed");
     }

@@ -138,6 +138,14 @@ mod tests {
     }
 
     #[test]
+    fn an_experiment_can_have_users_if_its_trials_are_loads() {
+        assert!(experiment("[load]\nwarmup = '1s'\n[session]\nsession = 'web20'\nusers = 30").is_ok());
+        let refused = |text: &str| format!("{:#}", experiment(text).expect_err("is refused"));
+        assert!(refused("[run]\n[session]\nsession = 'web20'").contains("has no simulated users"));
+        assert!(refused("[load]\n[session]\nusers = 30").contains("cannot use --users without a session"));
+    }
+
+    #[test]
     fn a_probe_is_checked_before_the_hosts_that_cannot_spread_it() {
         let mut draft = load_of(URL);
         draft.draft.probe.probe_log = Some("x".into());

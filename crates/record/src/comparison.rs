@@ -6,6 +6,7 @@
 use crate::analysis::VerdictStatus;
 use crate::effect::{Better, BoundSide, ComparisonVerdict, Effect};
 use crate::facts::FactDifference;
+use crate::scoreboard::Scoreboard;
 use crate::units::WallNs;
 use serde::Serialize;
 
@@ -122,6 +123,9 @@ pub struct VariantShown {
     pub found: Vec<FoundShown>,
     /// All sound trials of its runs, by their place on the axis.
     pub curve: Vec<VariantPoint>,
+    /// What came of its simulated users; `None`: there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scoreboard: Option<Scoreboard>,
 }
 
 /// What a CPU did, as the median of the runs of a variant.

@@ -47,6 +47,7 @@ pub mod proof;
 pub mod ramp;
 pub mod remote;
 pub mod route;
+pub mod scoreboard;
 pub mod series;
 pub mod service;
 pub mod session;

@@ -143,6 +143,23 @@ pub enum Distribution {
     },
 }
 
+impl Distribution {
+    /// The mean of what is drawn. Unit: nanoseconds.
+    pub fn mean_ns(&self) -> f64 {
+        match *self {
+            Distribution::Fixed(span) => span.0 as f64,
+            Distribution::Uniform { min, max } => (min.0 as f64 + max.0 as f64) / 2.0,
+            Distribution::Exponential { mean, min, max, is_shifted } => {
+                let (mean, min, max) = (mean.0 as f64, min.0 as f64, max.0.max(min.0) as f64);
+                // Both ends are clipped: the mean of a variable ≥ 0 is the integral of 1 − F over what it can be.
+                let (scale, begin) = if is_shifted { (mean - min, min) } else { (mean, 0.0) };
+                let beyond = |at: f64| if scale > 0.0 { (-(at - begin).max(0.0) / scale).exp() } else { 0.0 };
+                min + scale * (beyond(min) - beyond(max))
+            }
+        }
+    }
+}
+
 /// What is checked in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionRules {
@@ -192,6 +209,10 @@ pub struct SessionResult {
     pub users: u32,
     /// Completed operations. Unit: operations per second.
     pub rate_hz: f64,
+    /// What the users ask for if nothing keeps them waiting: their number ÷ the mean cycle time in the long run. `None`: there are
+    /// think times, or sessions arrived by themselves; older analyses lack it. Unit: operations per second.
+    #[serde(default)]
+    pub planned_hz: Option<f64>,
     /// Whether every rule was met.
     pub passed: bool,
     /// The operations, in the order of the plan.
@@ -224,4 +245,27 @@ pub struct RuleOutcome {
     pub passed: bool,
     /// All of it in words.
     pub sentence: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_a_time_is_that_of_what_is_drawn() {
+        let span = SpanNs::from_secs;
+        let drawn = |mean, min, max, is_shifted| Distribution::Exponential { mean, min, max, is_shifted };
+        let check = |distribution: Distribution, seconds: f64| {
+            let found = distribution.mean_ns() / 1e9;
+            assert!((found - seconds).abs() < 1e-3, "{distribution:?}: {found}");
+        };
+        check(Distribution::Fixed(span(3)), 3.0);
+        check(Distribution::Uniform { min: span(2), max: span(5) }, 3.5);
+        // Without ends it would be 5 s; both move it: 2 + 5 (e^−0.4 − e^−5).
+        check(drawn(span(5), span(0), span(25), false), 4.966);
+        check(drawn(span(5), span(2), span(25), false), 5.318);
+        check(drawn(span(5), span(2), span(25), true), 4.999);
+        check(drawn(span(5), span(5), span(5), true), 5.0);
+        check(drawn(span(5), span(5), span(25), true), 5.0);
+    }
 }

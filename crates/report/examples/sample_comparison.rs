@@ -13,6 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("refused", comparison::refused()),
         ("many", comparison::many()),
         ("experiment", comparison::experiment()),
+        ("users", comparison::users("")),
         ("machines", comparison::machines()),
         ("trend", comparison::trend()),
         ("hostile", comparison::hostile()),

@@ -5,7 +5,7 @@
 mod comparison;
 
 use std::path::Path;
-use sysdyno_record::comparison::Severity;
+use sysdyno_record::comparison::{RunsComparison, Severity};
 use sysdyno_report::compare::render;
 use sysdyno_report::escape;
 use sysdyno_report::terminal::Style;
@@ -92,17 +92,23 @@ fn whatever_is_compared_fits_a_screen() {
         if count == 3 {
             compared = comparison::with_hosts(compared, text);
         }
-        for (width_columns, has_unicode) in [(60, true), (80, false), (100, true)] {
-            let style = Style { width_columns, has_unicode, has_color: false, rows: Some(24) };
-            let screen = render(&compared, Some(Path::new("/x")), &style);
-            for line in screen.lines() {
-                assert!(escape::width(line) <= width_columns, "{width_columns}: {line}");
-                assert!(
-                    !line.contains(|letter: char| letter.is_control() || letter == '\u{202e}'),
-                    "{line:?}"
-                );
-                assert!(has_unicode || line.is_ascii(), "{line}");
-            }
+        check_fits(&compared, Some(24));
+    }
+    for text in &nasty {
+        check_fits(&comparison::users(text), Some(60));
+        check_fits(&comparison::users(text), None);
+    }
+}
+
+#[track_caller]
+fn check_fits(compared: &RunsComparison, rows: Option<usize>) {
+    for (width_columns, has_unicode) in [(60, true), (80, false), (100, true)] {
+        let style = Style { width_columns, has_unicode, has_color: false, rows };
+        let screen = render(compared, Some(Path::new("/x")), &style);
+        for line in screen.lines() {
+            assert!(escape::width(line) <= width_columns, "{width_columns}: {line}");
+            assert!(!line.contains(|letter: char| letter.is_control() || letter == '\u{202e}'), "{line:?}");
+            assert!(has_unicode || line.is_ascii(), "{line}");
         }
     }
 }
@@ -115,6 +121,26 @@ fn variants_of_an_experiment_are_named() {
     for side in &experiment.sides {
         assert!(text.contains(&format!("{} {}", side.letter, side.name)), "{text}");
     }
+}
+
+#[test]
+fn users_have_a_row_for_each_variant_and_their_scoreboards_where_there_is_room() {
+    let compared = comparison::users("");
+    let text = render(&compared, None, &Style::default());
+    let has = |line: &str| {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.lines().any(|known| words(known) == line)
+    };
+    assert!(has("Users users planned ops/s of plan of limit"), "{text}");
+    assert!(has("✔ A as it is 25 5.00 4.90 98.0% 21.2%"), "{text}");
+    assert!(has("✘ D 1024, cached 200 40.0 39.2 98.0% 131%"), "{text}");
+    assert!(text.contains("✘ D        Home: p90 1.31 s, over the limit of 1.00 s"), "{text}");
+    assert!(has("✘ FAILED D 1024, cached: 200 users, 39.2 operations/s"), "{text}");
+    assert!(has("✘ Home 1,204 26.0% 41.0 ms 1.31 s p90 1 s 3"), "{text}");
+    assert!(has("✔ Buy 1,204 26.0% 41.0 ms < 2.40 s p90 1 s 3"), "{text}");
+    let low = render(&compared, None, &Style { rows: Some(50), ..Style::default() });
+    assert!(low.contains("✘ D 1024, cached") && !low.contains("FAILED"), "{low}");
+    assert!(low.contains("and 1 more") && !low.contains("✔ Buy"), "{low}");
 }
 
 #[test]

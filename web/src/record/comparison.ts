@@ -116,6 +116,34 @@ export interface VariantCpu {
   softirq_ratio: number;
 }
 
+/** One operation of simulated users, over all runs of a variant. */
+export interface ScoreboardOperation {
+  name: string;
+  completed_count: number;
+  failed_count: number;
+  mix_ratio: number | null;
+  mix_target_ratio: number;
+  mean_ns: number | null;
+  /** The percentile that is limited, or the 90th; with too few samples there is only the longest. */
+  percentile_ns: number | null;
+  max_ns: number | null;
+  limit: { percentile_ratio: number; limit: number } | null;
+  /** Whether every rule about it was met in every run. */
+  passed: boolean;
+}
+
+/** What came of the simulated users of a variant. The writer is crates/record/src/scoreboard.rs. */
+export interface Scoreboard {
+  profile: string;
+  users: number;
+  planned_hz: number | null;
+  rate_hz: number;
+  runs_count: number;
+  passed_count: number;
+  broken: string[];
+  operations: ScoreboardOperation[];
+}
+
 export interface ExperimentShown {
   name: string;
   planned_count: number;
@@ -130,6 +158,7 @@ export interface ExperimentShown {
     cpus: VariantCpu[];
     found: { title: string; id: string | null; runs_count: number }[];
     curve: VariantPoint[];
+    scoreboard?: Scoreboard;
   }[];
 }
 

@@ -153,6 +153,8 @@ export interface SessionResult {
   name: string;
   users: number;
   rate_hz: number;
+  /** Older analyses lack it. */
+  planned_hz?: number | null;
   passed: boolean;
   operations: {
     measured: {

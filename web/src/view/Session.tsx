@@ -16,7 +16,7 @@ export function Session({ run }: { run: Run }) {
       <p class="sentence">
         <b>{session.passed ? "✔ passed" : "✘ failed"}</b>: {session.name} with{" "}
         {session.users > 0 ? `${count(session.users)} users` : "arriving sessions"},{" "}
-        {significant(session.rate_hz, 4)} operations per second, {met} of {session.rules.length} rules met.
+        {significant(session.rate_hz, 4)} operations per second{session.planned_hz != null && ` of ${significant(session.planned_hz, 4)} planned`}, {met} of {session.rules.length} rules met.
       </p>
       <Operations session={session} />
       <Rules session={session} />

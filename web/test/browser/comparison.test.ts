@@ -16,7 +16,7 @@ import { canBeRead } from "./everywhere.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const VARIANTS = ["two", "bounded", "refused", "many", "experiment", "machines", "trend", "hostile"] as const;
+const VARIANTS = ["two", "bounded", "refused", "many", "experiment", "users", "machines", "trend", "hostile"] as const;
 type Variant = (typeof VARIANTS)[number];
 
 let browser: Browser;
@@ -102,6 +102,20 @@ describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium"
     assert.equal(await worst.locator(".forest-arrow").count(), 1);
     const [bar, zero] = [worst.locator(".forest-wide").first(), worst.locator(".axis-line")];
     assert.ok(Number(await bar.getAttribute("x2")) < Number(await zero.getAttribute("x1")), "worse is to the left");
+    await page.context().close();
+  });
+
+  test("says of each variant whether its users met the rules, and which operation did not", async () => {
+    const { page } = await open("users");
+    const rows = async (label: string) =>
+      (await page.locator(`[aria-label="${label}"] tbody tr`).allInnerTexts()).map((text) => text.replaceAll(/[\s\u00a0]+/g, " "));
+    const steps = await rows("Users of each variant");
+    assert.equal(steps.length, 5);
+    assert.match(steps[0] ?? "", /^A as it is ✔ passed 25 5\.00 4\.90 98\.0%/);
+    assert.match(steps[3] ?? "", /^D 1024, cached ✘ failed 200 .* over the limit of 1\.00 s/);
+    const [home, buy] = await rows("Operations of D");
+    assert.match(home ?? "", /^Home ✘ not met 1,204 26\.0% 26\.4% 41\.0 ms 1\.31 s p90 1 s 3/);
+    assert.match(buy ?? "", /^Buy ✔ met .* < 2\.40 s p90 1 s 3/);
     await page.context().close();
   });
 

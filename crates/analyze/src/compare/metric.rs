@@ -96,6 +96,22 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
         of: |subject| capacity(subject.run),
     },
     ComparedMetric {
+        name: "operations",
+        title: "rate of operations",
+        meaning: "completed operations of simulated users per second; sessions only",
+        unit: "hz",
+        better: Better::Higher,
+        margin: margin(0.03),
+        deviation: RUN_DEVIATION,
+        applies: |run| run.analysis.session.is_some(),
+        is_by_operation: false,
+        is_waiting: false,
+        of: |subject| match &subject.run.analysis.session {
+            Some(session) => positive(session.rate_hz, None),
+            None => Err("no users were simulated".to_owned()),
+        },
+    },
+    ComparedMetric {
         name: "goodput",
         title: "goodput",
         meaning: "completed and valid requests per second; closed loads only, because an open load sets its \

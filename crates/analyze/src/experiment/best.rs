@@ -37,8 +37,9 @@ fn headline_of(sides: &[ComparedSide], metric: &MetricComparison) -> Option<Stri
         count => format!("; {count} of {} were not comparable", sides.len()),
     };
     let at_least = if metric.sides[side].is_lower_bound { "at least " } else { "" };
-    let value = match metric.unit {
-        "hz" => format!("{at_least}{} req/s", format::rate(median)),
+    let value = match (metric.unit, metric.metric) {
+        ("hz", "operations") => format!("{at_least}{} operations/s", format::rate(median)),
+        ("hz", _) => format!("{at_least}{} req/s", format::rate(median)),
         _ => format::duration(median),
     };
     let direction = if metric.better == Better::Higher { "highest" } else { "lowest" };
@@ -70,6 +71,14 @@ mod tests {
 
     /// The sentence on variants of these medians and letters; without a letter: refused.
     fn told(better: Better, variants: &[(f64, &str)]) -> Option<String> {
+        told_of(["goodput", "goodput"], better, variants)
+    }
+
+    fn told_of(
+        [metric, title]: [&'static str; 2],
+        better: Better,
+        variants: &[(f64, &str)],
+    ) -> Option<String> {
         let sides = ('A'..).zip(variants).map(|(letter, (_, group))| ComparedSide {
             letter: letter.into(),
             name: format!("v{letter}"),
@@ -84,8 +93,8 @@ mod tests {
         });
         let letters: Vec<String> = variants.iter().map(|(_, group)| (*group).to_owned()).collect();
         let metric = MetricComparison {
-            metric: "goodput",
-            title: "goodput",
+            metric,
+            title,
             unit: "hz",
             better,
             margin_ratio: 0.03,
@@ -111,6 +120,13 @@ mod tests {
             "The goodput is highest in B, vB: 30.0 req/s; C cannot be told apart from it",
         );
         check(&[(10.0, "a"), (30.0, "a"), (29.0, "a")], "No variant differs from the best in goodput");
+        let users = told_of(
+            ["operations", "rate of operations"],
+            Better::Higher,
+            &[(10.0, "b"), (30.0, "a"), (20.0, "b")],
+        );
+        let text = "The rate of operations is highest in B, vB: 30.0 operations/s; all others differ from it";
+        assert_eq!(users.as_deref(), Some(text));
         let least = told(Better::Lower, &[(10.0, "a"), (30.0, "b"), (20.0, "b")]);
         assert!(least.is_some_and(|text| text.starts_with("The goodput is lowest in A")));
     }

@@ -11,6 +11,7 @@ mod best;
 mod resolution;
 mod settle;
 mod shown;
+mod users;
 
 pub use resolution::{ExperimentResolution, resolution};
 pub use settle::{settled, settled_by_work};
@@ -240,7 +241,7 @@ fn experiment_shown<R>(
 /// A comparison whose runs were made in blocks, and that says first which variant is best.
 fn of_experiment(mut comparison: RunsComparison, experiment: ExperimentShown) -> RunsComparison {
     interleave(&mut comparison);
-    if let Some(headline) = best::headline(&comparison) {
+    if let Some(headline) = users::headline(&experiment).or_else(|| best::headline(&comparison)) {
         comparison.headline = headline;
     }
     comparison.experiment = Some(experiment);

@@ -3,6 +3,7 @@
 use crate::rig::nginx::Nginx;
 use crate::rig::program::{Outcome, Program};
 use crate::rig::{skip, wait_until};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const SESSION: &str = include_str!("../../../plan/src/session/web20.toml");
@@ -81,6 +82,7 @@ fn check_counts(nginx: &Nginx, outcome: &Outcome) {
     wait_until(Duration::from_secs(5), || nginx.logged_count() >= written);
     assert_eq!(nginx.logged_count(), written, "{outcome}");
     let logged = nginx.logged_requests();
+    let logged = by_path(&logged);
     for (users, (name, page)) in session.iter().zip(PAGES) {
         assert_eq!(users["measured"]["name"], name, "{outcome}");
         // A page that waited for a connection at the end is begun and never sent.
@@ -92,6 +94,15 @@ fn check_counts(nginx: &Nginx, outcome: &Outcome) {
             "{page}: {seen} of {outcome}"
         );
     }
+}
+
+/// Requests without what is asked for in their queries.
+fn by_path(logged: &BTreeMap<String, u64>) -> BTreeMap<&str, u64> {
+    let mut counts = BTreeMap::new();
+    for (request, count) in logged {
+        *counts.entry(request.split('?').next().unwrap_or(request)).or_default() += count;
+    }
+    counts
 }
 
 /// What users of the profile do is what nginx logs, whatever is spoken.

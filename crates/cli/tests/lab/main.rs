@@ -22,6 +22,8 @@ mod rig;
 mod scenarios;
 mod services;
 mod shares;
+mod users;
+mod web20;
 
 use namespaces::Test;
 use rig::Rig;
@@ -47,8 +49,10 @@ fn inside() -> ExitCode {
     fence::run(&mut rig);
     links::run(&mut rig);
     services::run(&mut rig);
+    web20::run(&mut rig);
     images::run(&mut rig);
     experiments::run(&mut rig);
+    users::run(&mut rig);
     autotune::run(&mut rig);
     faults::run(&mut rig);
     kills::run(&mut rig);

@@ -192,7 +192,7 @@ health = { http = "/sum.php", status = 200 }
 }
 
 /// Whether all that a lab takes is there; `name` is what it would be for want of.
-fn is_whole(rig: &Rig, file: &str, name: &str) -> bool {
+pub fn is_whole(rig: &Rig, file: &str, name: &str) -> bool {
     let dry = rig.expect(&["up", "--dry-run", file], 0).stdout;
     let missing: Vec<&str> = dry.lines().filter_map(|line| line.strip_prefix("install  ")).collect();
     if !missing.is_empty() {

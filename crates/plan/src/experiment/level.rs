@@ -2,7 +2,7 @@
 
 use crate::options::{FactorTable, LevelTable, ServiceTables};
 use anyhow::{Context, bail, ensure};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sysdyno_record::experiment::ServiceChange;
 
 /// A factor that is a parameter with its values, with a level for each value.
@@ -33,6 +33,28 @@ pub(super) fn spelled_out(mut factor: FactorTable) -> anyhow::Result<FactorTable
     Ok(factor)
 }
 
+/// Leaves only these levels of the factors that are named.
+pub(super) fn keep(
+    factors: &mut [FactorTable],
+    levels: &BTreeMap<String, Vec<String>>,
+) -> anyhow::Result<()> {
+    for (name, kept) in levels {
+        let factor = factors.iter_mut().find(|factor| factor.name == *name && !factor.levels.is_empty());
+        let factor = factor.with_context(|| {
+            format!(
+                "its short version names the levels of '{}', which is no factor with levels",
+                name.escape_debug()
+            )
+        })?;
+        let unknown = kept.iter().find(|level| !factor.levels.iter().any(|known| known.name == **level));
+        if let Some(unknown) = unknown {
+            bail!("its short version names '{}', which is no level of '{name}'", unknown.escape_debug());
+        }
+        factor.levels.retain(|level| kept.contains(&level.name));
+    }
+    Ok(())
+}
+
 /// What the levels of a variant change about services, each parameter once, unless `all` says what it is in all variants.
 pub(crate) fn services(parts: &[&LevelTable], all: &ServiceTables) -> anyhow::Result<Vec<ServiceChange>> {
     let mut changes = of_levels(parts)?;
@@ -58,6 +80,31 @@ fn of_levels(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChange>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_short_version_keeps_the_levels_that_it_names() {
+        let level = |name: &str| LevelTable { name: name.into(), ..LevelTable::default() };
+        let factor = |name: &str| FactorTable {
+            name: name.into(),
+            levels: ["1", "2", "3"].map(level).into(),
+            services: ServiceTables::new(),
+        };
+        let kept = |name: &str, levels: &[&str]| {
+            let mut factors = [factor("users"), factor("server")];
+            let levels = levels.iter().map(|level| (*level).to_owned()).collect();
+            keep(&mut factors, &BTreeMap::from([(name.to_owned(), levels)]))?;
+            let names =
+                |factor: &FactorTable| factor.levels.iter().map(|one| one.name.clone()).collect::<String>();
+            Ok::<_, anyhow::Error>(factors.each_ref().map(names))
+        };
+        assert_eq!(kept("users", &["3", "1"]).expect("is there"), ["13", "123"]);
+        assert!(
+            kept("users", &["4"]).is_err_and(|error| error.to_string().contains("'4', which is no level"))
+        );
+        assert!(
+            kept("color", &["1"]).is_err_and(|error| error.to_string().contains("no factor with levels"))
+        );
+    }
 
     #[test]
     fn what_the_short_version_says_of_services_wins_over_levels() {

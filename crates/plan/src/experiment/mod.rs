@@ -62,7 +62,7 @@ impl ExperimentDraft {
             let quick = quick.with_context(|| {
                 format!("{}: it has no short version\nhint: add a [quick] table", cannot())
             })?;
-            shorten(&mut file, quick);
+            shorten(&mut file, quick).with_context(cannot)?;
         }
         let checked = plan(file, path, here).with_context(cannot)?;
         ensure!(
@@ -75,8 +75,9 @@ impl ExperimentDraft {
 }
 
 /// What the short version has instead; it also wins over levels.
-fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
+fn shorten(file: &mut ExperimentFile, quick: QuickTable) -> anyhow::Result<()> {
     file.name.push_str("-quick");
+    level::keep(&mut file.factors, &quick.levels)?;
     file.blocks = quick.blocks.or(file.blocks);
     file.until_decided &= quick.blocks.is_none();
     file.budget = quick.budget.or(file.budget.take());
@@ -93,13 +94,16 @@ fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
         }
         level.run = quick.run.clone().or(std::mem::take(&mut level.run));
         level.load = quick.load.clone().or(std::mem::take(&mut level.load));
+        level.session = quick.session.clone().or(std::mem::take(&mut level.session));
         level.target = quick.target.clone().or(std::mem::take(&mut level.target));
         level.probe = quick.probe.clone().or(std::mem::take(&mut level.probe));
     }
     file.run = file.run.take().map(|run| quick.run.or(run));
     file.load = file.load.take().map(|load| quick.load.or(load));
+    file.session = quick.session.or(std::mem::take(&mut file.session));
     file.target = quick.target.or(std::mem::take(&mut file.target));
     file.probe = quick.probe.or(std::mem::take(&mut file.probe));
+    Ok(())
 }
 
 /// The plan of what a file holds; `path` is where it was, beside which it names others.

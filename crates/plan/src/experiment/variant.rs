@@ -9,7 +9,8 @@ use crate::draft::{BaseDraft, Checked};
 use crate::host::PlanHost;
 use crate::load::LoadDraft;
 use crate::options::{
-    Combine, ExperimentFile, LevelTable, OriginOptions, ProbeOptions, ServerOptions, TargetOptions,
+    Combine, ExperimentFile, LevelTable, OriginOptions, ProbeOptions, ServerOptions, SessionOptions,
+    TargetOptions,
 };
 use crate::search::{SearchDraft, SearchUse};
 use anyhow::{Context, bail, ensure};
@@ -47,7 +48,10 @@ impl VariantSource<'_> {
         );
         let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
         if let Some(table) = &file.work {
-            ensure!(!self.has_loads(parts), "it measures commands, which have neither probes nor an origin");
+            ensure!(
+                !self.has_loads(parts),
+                "it measures commands, which have neither probes nor an origin nor users"
+            );
             ensure!(urls.is_empty() && file.url.is_none(), "it has both a url and measured commands");
             let is_bare =
                 |part: &&LevelTable| part.prepare.is_empty() && (lab.is_some() || part.settings.is_empty());
@@ -82,9 +86,13 @@ impl VariantSource<'_> {
 
     /// Whether there are options that only loads have.
     fn has_loads(&self, parts: &[&LevelTable]) -> bool {
-        let own = [(&self.file.probe, &self.file.origin)];
-        let mut all = parts.iter().map(|part| (&part.probe, &part.origin)).chain(own);
-        all.any(|(probe, origin)| *probe != ProbeOptions::default() || *origin != OriginOptions::default())
+        let own = [(&self.file.probe, &self.file.origin, &self.file.session)];
+        let mut all = parts.iter().map(|part| (&part.probe, &part.origin, &part.session)).chain(own);
+        all.any(|(probe, origin, session)| {
+            *probe != ProbeOptions::default()
+                || *origin != OriginOptions::default()
+                || *session != SessionOptions::default()
+        })
     }
 
     /// What runs alongside the load of a variant.
@@ -165,11 +173,16 @@ impl VariantSource<'_> {
         let servers = ServerOptions { load_from, ..ServerOptions::default() };
         let is_in_lab = lab.is_some();
         let draft = BaseDraft { url, target, origin, probe, servers, is_in_lab, ..BaseDraft::default() };
+        let session = parts.iter().fold(file.session.clone(), |base, part| part.session.clone().or(base));
         if let Some(base) = &file.load {
             let load = parts.iter().fold(base.clone(), |base, part| part.load.clone().or(base));
-            let load = LoadDraft { draft, load, ..LoadDraft::default() }.finish(self.here)?;
+            let load = LoadDraft { draft, load, session, ..LoadDraft::default() }.finish(self.here)?;
             return Ok(Checked { plan: Plan::Load(load.plan), notes: load.notes });
         }
+        ensure!(
+            session == SessionOptions::default(),
+            "a search for the capacity has no simulated users\nhint: [load] instead of [run]"
+        );
         let base = file.run.clone().unwrap_or_default();
         let capacity = parts.iter().fold(base, |base, part| part.run.clone().or(base));
         let used = SearchUse::Compared;

@@ -7,6 +7,7 @@ use super::search::CapacityOptions;
 use super::target::TargetOptions;
 use super::tryout::PercentOption;
 use super::typed::Typed;
+use super::workload::SessionOptions;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -45,6 +46,9 @@ pub struct ExperimentFile {
     pub run: Option<CapacityOptions>,
     /// Options of `load`: a trial is a load.
     pub load: Option<LoadOptions>,
+    /// The simulated users of a load.
+    #[serde(default)]
+    pub session: SessionOptions,
     /// Commands: a trial times them.
     pub work: Option<WorkTable>,
     /// The request and its response.
@@ -135,12 +139,16 @@ pub struct QuickTable {
     pub rounds: Option<u32>,
     /// How long a trial takes, regardless of the levels.
     pub takes: Option<Typed<SpanNs>>,
+    /// The levels of a factor that are measured, by its name; all levels of factors that are not named.
+    pub levels: BTreeMap<String, Vec<String>>,
     /// Parameters of services of the lab that override those of the lab and of the levels.
     pub services: ServiceTables,
     /// Options that override those of the file and of its levels.
     pub run: CapacityOptions,
     /// Options that override those of the file and of its levels.
     pub load: LoadOptions,
+    /// Options that override those of the file and of its levels.
+    pub session: SessionOptions,
     /// Options that override those of the file and of its levels.
     pub target: TargetOptions,
     /// Options that override those of the file and of its levels.
@@ -189,6 +197,8 @@ pub struct LevelTable {
     pub run: CapacityOptions,
     /// Options that override those of the whole file.
     pub load: LoadOptions,
+    /// Options that override those of the whole file.
+    pub session: SessionOptions,
     /// Options that override those of the whole file.
     pub target: TargetOptions,
     /// Options that override those of the whole file.

@@ -69,7 +69,7 @@ pub struct NeedOptions {
 }
 
 /// Users that move from operation to operation; only for `load`.
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
 pub struct SessionOptions {

@@ -3,6 +3,7 @@
 use super::file::{DistributionFile, OperationFile, RulesFile, SessionFile, SessionWish, TimeFile};
 use super::objects::Objects;
 use super::problem::SessionProblem;
+use super::upload;
 use super::values::{check_values, takes};
 use crate::options::{ObjectiveOption, Typed};
 use std::collections::HashMap;
@@ -21,12 +22,6 @@ const DEFAULT_ERRORS: f64 = 0.01;
 
 /// An exponential time is cut off after so many means, where the file says nothing; as in Faban.
 const DEFAULT_MAX_MEANS: u64 = 5;
-
-/// Most bytes of one upload.
-const MAX_UPLOAD_BYTES: u64 = 64 * 1024 * 1024;
-
-/// Separates the files of an upload.
-const BOUNDARY: &str = "sysdyno-b7f1c2d9e3a4";
 
 /// Makes the operations and the session of a plan, whose phases are known.
 pub(super) fn compile(plan: &mut LoadPlan, file: &SessionFile, wish: &SessionWish<'_>) -> anyhow::Result<()> {
@@ -229,14 +224,9 @@ fn request(
     }
     let written = operation.body.as_ref().map(|body| body.get_ref().clone());
     let mut body = written.unwrap_or_default().into_bytes();
-    if !operation.uploads.is_empty() && !wish.pages_only {
-        let bytes: u64 = operation.uploads.iter().map(|upload| upload.bytes.min(MAX_UPLOAD_BYTES + 1)).sum();
-        if !body.is_empty() || bytes > MAX_UPLOAD_BYTES {
-            let cause = "an upload has at most 64 MiB and cannot be combined with another body";
-            return Err(SessionProblem::at(operation.name.span(), cause));
-        }
-        body = uploads(operation);
-        let value = format!("multipart/form-data; boundary={BOUNDARY}");
+    let form = if wish.pages_only { None } else { upload::form(operation)? };
+    if let Some((content, value)) = form {
+        body = content;
         headers.push(HeaderField { name: "Content-Type".into(), value });
     }
     let has_body = !body.is_empty() || !operation.uploads.is_empty();
@@ -257,22 +247,4 @@ fn request(
             ..plan.validators.clone()
         },
     })
-}
-
-/// Files of a form, of letters.
-fn uploads(operation: &OperationFile) -> Vec<u8> {
-    let mut body = Vec::new();
-    for upload in &operation.uploads {
-        let name: String =
-            upload.name.chars().filter(|letter| letter.is_ascii_graphic() && *letter != '"').collect();
-        let head = format!(
-            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
-             Content-Type: application/octet-stream\r\n\r\n"
-        );
-        body.extend_from_slice(head.as_bytes());
-        body.extend((0..upload.bytes).map(|at| b'a' + (at % 26) as u8));
-        body.extend_from_slice(b"\r\n");
-    }
-    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
-    body
 }

@@ -59,6 +59,9 @@ pub(super) struct OperationFile {
     pub take: Option<Spanned<BTreeMap<String, TakeFile>>>,
     #[serde(default)]
     pub uploads: Vec<UploadFile>,
+    /// Texts that the form with the uploads has besides.
+    #[serde(default)]
+    pub fields: BTreeMap<String, String>,
     pub limit: Option<Spanned<String>>,
     pub cycle: Option<Spanned<TimeFile>>,
     pub think: Option<Spanned<TimeFile>>,
@@ -90,6 +93,8 @@ pub(super) struct TakeFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct UploadFile {
     pub name: String,
+    /// What the form calls it.
+    pub field: Option<String>,
     pub bytes: u64,
 }
 

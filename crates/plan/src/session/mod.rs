@@ -7,6 +7,7 @@ mod compile;
 mod file;
 mod objects;
 mod problem;
+mod upload;
 mod values;
 
 use crate::file::read as read_file;

@@ -54,7 +54,13 @@ fn web20_is_the_published_workload() {
         (seconds, session.users, session.stagger),
         (vec![30.0, 300.0, 10.0], 25, SpanNs::from_millis(100))
     );
-    assert_eq!(plan.workload.operations[6].request.body.len() as u64 / 1000, 799);
+    let body = |number: usize| &plan.workload.operations[number].request.body;
+    assert_eq!([5, 6].map(|number| body(number).len() / 1000), [672, 800]);
+    let has = |text: &str| body(6).windows(text.len()).any(|part| part == text.as_bytes());
+    for part in ["name=\"title\"\r\n\r\nA new event\r\n", "name=\"picture\"; filename=\"event.jpg\"", "%PDF-"]
+    {
+        assert!(has(part), "{part}");
+    }
     let light = plan_of("web20", true).expect("is a plan");
     assert!(light.workload.session.as_ref().is_some_and(|session| session.objects.is_empty()));
 }
@@ -89,6 +95,13 @@ fn what_is_wrong_with_a_session_is_told_with_its_line() {
     check(format!("{good}objects = ['/a{{1..}}']\n"), "line 6: cannot read the range");
     check(format!("{good}objects = ['/a{{1..100}}', '/b{{1..100}}']\n"), "more than 128 different objects");
     check(format!("{good}{good}"), "line 7: an operation needs a unique name");
+    check(format!("{good}fields = {{ a = 'b' }}\n"), "line 2: 'fields' belong to a form with files");
+    let form = "uploads = [{ name = 'a.txt', bytes = 9 }]\n";
+    check(format!("{good}{form}body = 'b'\n"), "line 2: an upload has at most 64 MiB");
+    check(
+        format!("{good}{form}fields = {{ a = '{{{{user}}}}' }}\n"),
+        "line 2: 'fields' are sent as they are",
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod gates;
 mod hosts;
 mod table;
+mod users;
 mod variants;
 
 use crate::escape;
@@ -28,6 +29,7 @@ pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -
         (None, Some(shown)) => hosts::draw(comparison, shown, &mut screen),
         (None, None) => draw_sides(comparison, &mut screen),
     }
+    users::draw(comparison, &mut screen);
     gates::draw(comparison, &mut screen);
     table::draw(comparison, &mut screen);
     variants::draw_found(comparison, &mut screen);

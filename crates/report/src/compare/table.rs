@@ -150,6 +150,9 @@ fn padded(text: &str, columns: usize) -> String {
 fn value(metric: &MetricComparison, side: &SideValues, screen: &Screen) -> String {
     let text = match (side.median, metric.unit) {
         (None, _) => number::MISSING.to_owned(),
+        (Some(hz), "hz") if metric.metric == "operations" => {
+            format!("{} ops/s", number::significant(hz, 4))
+        }
         (Some(hz), "hz") => number::rate(hz),
         (Some(count), "per_joule") => format!("{}/J", number::significant(count, 4)),
         (Some(ns), _) => number::duration_ns(ns.max(0.0) as u64),

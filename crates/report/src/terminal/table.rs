@@ -12,15 +12,15 @@ const NAME_COLUMNS_MIN: usize = 14;
 const NAME_COLUMNS_MAX: usize = 400;
 
 /// A cell: its heading, its text, and how much it matters.
-pub(super) struct Cell<T> {
+pub(crate) struct Cell<T> {
     /// Where there is no room for all, those of the least rank are shown.
-    pub(super) rank: u8,
-    pub(super) heading: &'static str,
-    pub(super) text: fn(&T) -> String,
+    pub(crate) rank: u8,
+    pub(crate) heading: &'static str,
+    pub(crate) text: fn(&T) -> String,
 }
 
 /// Draws the rows below a heading; cells stand in the order in which they are given. Names are untrusted.
-pub(super) fn draw<'a, T: 'a>(
+pub(crate) fn draw<'a, T: 'a>(
     screen: &mut Screen,
     rank: Rank,
     label: &str,

@@ -12,6 +12,8 @@ import { Numbers } from "./Numbers.tsx";
 import { ProfileDifference } from "./ProfileDifference.tsx";
 import { Sides } from "./Sides.tsx";
 import { TrendChart } from "./Trend.tsx";
+import { hasUsers, Users } from "./Users.tsx";
+import { UsersChart } from "./UsersChart.tsx";
 
 /** Gates on the first screen; all of them stand further below. */
 const GATES_MAX = 3;
@@ -19,6 +21,8 @@ const GATES_MAX = 3;
 function partsOf(compared: Compared): Part[] {
   const parts: (Part | false)[] = [
     compared.trend !== undefined && { id: "trend", title: "Runs over time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
+    compared.matrix !== undefined &&
+      hasUsers(compared.matrix) && { id: "users", title: "Users and their rules", short: "Users", body: <Users compared={compared} experiment={compared.matrix} /> },
     compared.hosts !== undefined && { id: "hosts", title: "The machines", short: "Hosts", body: <Hosts compared={compared} shown={compared.hosts} /> },
     compared.matrix !== undefined && { id: "variants", title: "Bottleneck of each variant", short: "Variants", body: <Variants compared={compared} experiment={compared.matrix} /> },
     compared.matrix !== undefined &&
@@ -58,7 +62,7 @@ function Result({ compared }: { compared: Compared }) {
       </p>
       <h1 id="headline">{prose(compared.headline)}</h1>
       <Against gates={compared.gates} compared={compared} />
-      <Forests compared={compared} />
+      {compared.matrix && hasUsers(compared.matrix) ? <UsersChart compared={compared} experiment={compared.matrix} /> : <Forests compared={compared} />}
       {compared.limits.length > 0 && (
         <ul class="limits quiet">
           {compared.limits.map((limit) => (

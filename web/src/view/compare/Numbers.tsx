@@ -14,11 +14,16 @@ const METHODS: Record<EffectMethod, string> = {
   block_ranks: "ranks within blocks",
 };
 
-export const written = (value: number | null, unit: MetricComparison["unit"]) =>
-  value === null ? MISSING : unit === "hz" ? rate(value) : unit === "per_joule" ? `${significant(value, 4)}/J` : duration(value);
+type Measure = Pick<MetricComparison, "metric" | "unit">;
+
+export function written(value: number | null, { metric, unit }: Measure): string {
+  if (value === null) return MISSING;
+  if (unit === "hz") return metric === "operations" ? `${significant(value, 4)} ops/s` : rate(value);
+  return unit === "per_joule" ? `${significant(value, 4)}/J` : duration(value);
+}
 
 /** A value that is a lower bound, or not. */
-const bounded = (value: number | null, isLowerBound: boolean, unit: MetricComparison["unit"]) => `${isLowerBound ? "≥ " : ""}${written(value, unit)}`;
+const bounded = (value: number | null, isLowerBound: boolean, measure: Measure) => `${isLowerBound ? "≥ " : ""}${written(value, measure)}`;
 
 export function Numbers({ compared }: { compared: Comparison }) {
   return (
@@ -55,7 +60,7 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
       </th>
       {metric.sides.map((values, side) => (
         <td class="number" key={side}>
-          {bounded(values.median, values.is_lower_bound, metric.unit)} {metric.letters[side] && <sup>{metric.letters[side]}</sup>}
+          {bounded(values.median, values.is_lower_bound, metric)} {metric.letters[side] && <sup>{metric.letters[side]}</sup>}
           <Runs values={values} metric={metric} />
         </td>
       ))}
@@ -96,7 +101,7 @@ function Runs({ values, metric }: { values: SideValues; metric: MetricComparison
   if (values.missing !== null) return <p class="quiet reason">{values.missing}</p>;
   const [only, ...others] = values.runs;
   if (only && others.length === 0) {
-    return only.interval && <p class="quiet">{only.interval.map((end) => written(end, metric.unit)).join(" – ")} within the run</p>;
+    return only.interval && <p class="quiet">{only.interval.map((end) => written(end, metric)).join(" – ")} within the run</p>;
   }
-  return <p class="quiet">{values.runs.map((run) => bounded(run.value, run.is_lower_bound, metric.unit)).join(", ")}</p>;
+  return <p class="quiet">{values.runs.map((run) => bounded(run.value, run.is_lower_bound, metric)).join(", ")}</p>;
 }

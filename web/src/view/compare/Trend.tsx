@@ -113,7 +113,7 @@ function Runs({ metric, trend }: { metric: MetricTrend; trend: TrendOf }) {
             <code>{run.id}</code>
           </td>
           <td>{began(run.started_unix_ns)}</td>
-          <td class="number">{written(metric.values[index] ?? null, metric.unit)}</td>
+          <td class="number">{written(metric.values[index] ?? null, metric)}</td>
         </tr>
       ))}
     </Table>

@@ -154,7 +154,9 @@ const OPERATION_VOLUME: Threshold = Threshold::new(
 pub(super) const OTHER_MIX: Gate = Gate {
     id: "C16",
     name: "other-mix",
-    meaning: "One of several operations was more frequent in one run, or its responses were larger.",
+    meaning: "One of several operations was more frequent in one run, or its responses were larger. Simulated users \
+              are only warned about: their session has a rule on the mix, and what they fetch depends on their \
+              caches.",
     thresholds: &[SHARE_NOTICED, SHARE_REFUSED, OPERATION_VOLUME],
     remedy: "measure longer, so that the shares approach the weights; serve the same pages from both",
     can_be_allowed: true,
@@ -192,5 +194,9 @@ fn examine_mix(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
             _ => None,
         }
     });
-    seen.max_by_key(|seen| seen.severity)
+    let worst = seen.max_by_key(|seen| seen.severity)?;
+    match run.analysis.session {
+        Some(_) => Seen::warned(worst.text),
+        None => Some(worst),
+    }
 }

@@ -14,6 +14,7 @@ use sysdyno_record::facts::Fact;
 use sysdyno_record::load::{Counts, FailureClass, LearntBody};
 use sysdyno_record::manifest::{ClockPair, Manifest, RunKind, RunStatus, Tool};
 use sysdyno_record::plan::{KeepAlive, Plan, StampChoice};
+use sysdyno_record::session::SessionResult;
 use sysdyno_record::store::Trial;
 use sysdyno_record::units::{MonoNs, WallNs};
 use sysdyno_record::view::RunView;
@@ -371,6 +372,17 @@ fn operations_are_compared_one_by_one_if_their_mix_is_the_same() {
     assert_eq!(gate(mix(&[("home", 30_000, 500), ("cart", 9_300, 900)])), [("C16", WARNED)]);
     assert_eq!(gate(mix(&[("home", 30_000, 500), ("cart", 8_000, 900)])), [("C16", REFUSED)]);
     assert_eq!(gate(mix(&[("home", 30_000, 500), ("cart", 10_000, 1_000)])), [("C16", REFUSED)]);
+    let mut of_users = mix(&[("home", 30_000, 500), ("cart", 8_000, 1_000)]);
+    of_users.analysis.session = Some(SessionResult {
+        name: "shop".into(),
+        users: 9,
+        rate_hz: 1.0,
+        planned_hz: None,
+        passed: true,
+        operations: Vec::new(),
+        rules: Vec::new(),
+    });
+    assert_eq!(gate(of_users), [("C16", WARNED)], "the session has a rule on the mix");
     let worse = with({
         let mut run = mix(&[("home", 30_000, 500), ("cart", 10_000, 900)]);
         run.analysis.operations[1].latency = summary(&spread(10_000, 3e6));
