@@ -48,7 +48,7 @@ function partsOf(run: Run): Part[] {
     generators !== undefined && folded("hosts", "Hosts that sent the load", plural(generators.length, "host"), <Hosts shares={generators} />),
     settings.length > 0 && folded("settings", "Settings during the load", plural(settings.length, "setting"), <Settings run={run} />),
     services.length > 0 && folded("services", "Counters of the services", plural(services.length, "service"), <Services run={run} />),
-    proofs.length > 0 && folded("proofs", "What was tried", plural(proofs.length, "experiment"), <Proofs proofs={proofs} />, true),
+    proofs.length > 0 && folded("proofs", "What was tried", plural(proofs.filter(({ run }) => run !== null).length, "experiment"), <Proofs proofs={proofs} />, true),
     findings.length > 0 && folded("findings", "Findings", findingsNote(run), <Findings run={run} />),
     profile !== undefined && folded("profile", "Where the CPU time goes", "flame graph", <Profiled profile={profile} low={run.payload.profile_low} server={serverOf(events)} />),
     folded("timeline", "Timeline", plural(counters, "counter"), <Timeline run={run} />),
