@@ -6,6 +6,9 @@ import { Table } from "./Table.tsx";
 
 const HEADS = ["finding", "outcome", "what happened", "what was tried"];
 
+/** What the folder of a run is called; a record that says something else gets no link. */
+const PLAIN = /^[0-9A-Za-z][0-9A-Za-z._-]*$/;
+
 const OUTCOMES: Record<FindingProof["outcome"], string> = {
   confirmed: "● confirmed",
   refuted: "○ refuted",
@@ -15,7 +18,7 @@ const OUTCOMES: Record<FindingProof["outcome"], string> = {
 
 export function Proofs({ proofs }: { proofs: FindingProof[] }) {
   return (
-    <Table label="What was tried" stacks heads={HEADS}>
+    <Table label="Experiments" stacks heads={HEADS}>
       {proofs.map((proof, position) => (
         <tr key={position}>
           <th scope="row">
@@ -25,7 +28,7 @@ export function Proofs({ proofs }: { proofs: FindingProof[] }) {
           <td>{prose(proof.sentence)}</td>
           <td>
             {proof.tried === "" ? "nothing" : <code>{proof.tried}</code>}
-            {proof.run !== null && (
+            {proof.run !== null && PLAIN.test(proof.run) && (
               <>
                 {" "}
                 <a href={`../${encodeURIComponent(proof.run)}/report.html`}>its report</a>

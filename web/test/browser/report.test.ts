@@ -104,10 +104,9 @@ describe("report.html", { skip: skipWithout(hasChromium, "report.html", "chromiu
     const { page } = await open("sweep");
     const remedy = await page.locator("article", { hasText: "Tried and undone" }).innerText();
     assert.ok(remedy.includes("worker_processes=4") && remedy.includes("what was tried"), remedy);
-    await page.locator("#proofs summary").first().click();
-    const rows = (await page.locator("#proofs tbody tr").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    const rows = await page.locator("#proofs tbody tr").allTextContents();
     assert.equal(rows.length, 3);
-    for (const [row, word] of ["refuted", "not tried", "confirmed"].entries()) assert.ok(rows[row]?.includes(word), rows[row]);
+    for (const [row, word] of ["refuted", "not tried", "confirmed"].entries()) assert.ok(rows[row]?.includes(word), JSON.stringify(rows));
     const links = await page.locator("#proofs tbody a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
     assert.deepEqual(links, ["../20261120-130401-try-t01/report.html", "../20261120-130401-try-c01/report.html"]);
     await page.context().close();
