@@ -21,12 +21,15 @@ fn the_planted_bottleneck_is_found_and_its_capacity_measured() {
         is_held && finding["title"].as_str().is_some_and(|title| title.contains("all workers are busy"))
     });
     // Where others take the CPUs they are the limit, and the verdict says so.
+    assert!(
+        outcome.is_disturbed()
+            || pool.is_some_and(|pool| pool["evidence"].as_array().is_some_and(|list| list.len() >= 2)),
+        "{findings:?}\n{outcome}"
+    );
     if outcome.code == Some(0) && !outcome.is_disturbed() {
-        let evidence = pool.and_then(|pool| pool["evidence"].as_array());
-        assert!(evidence.is_some_and(|list| list.len() >= 2), "{findings:?}\n{outcome}");
         let rate_hz = json["capacity"]["rate_hz"].as_f64().expect("a sound run has a capacity");
         // The pool cannot do more than it can; how near to it p99 stays below 50 ms is for the queue to say.
-        assert!((0.5..=1.02).contains(&(rate_hz / PLANTED_HZ)), "{rate_hz} of {PLANTED_HZ}: {outcome}");
+        assert!((0.7..=1.02).contains(&(rate_hz / PLANTED_HZ)), "{rate_hz} of {PLANTED_HZ}: {outcome}");
     }
     let folder = program.run_folder().expect("the run is kept");
     assert_eq!(json["run"].as_str(), folder.to_str(), "{outcome}");
