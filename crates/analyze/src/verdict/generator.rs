@@ -108,20 +108,24 @@ struct QuotaLimit {
 
 fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
     let scope = CGROUP_GENERATOR;
-    let quota = window.level(column::CGROUP_QUOTA, scope)?.last;
+    // Quotas are read once a second: of a host that is held up that much there may be no reading, but still the counters.
+    let quota = window.level(column::CGROUP_QUOTA, scope).map(|level| level.last);
     let used = window.process_cpus(&view.processes(ProcessRole::Generator));
     let used = used.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
     let stopped = throttled_share(window, scope).unwrap_or(0.0);
-    let is_used_up = ratio(used, quota).is_some_and(|share| share >= QUOTA_USED.value);
+    let is_used_up =
+        quota.and_then(|quota| ratio(used, quota)).is_some_and(|share| share >= QUOTA_USED.value);
     if !is_used_up && stopped < THROTTLED.value {
         return None;
     }
     let is_shared = stopped > 0.0 && throttled_share(window, CGROUP_TARGET) == Some(stopped);
     let with = if is_shared { " (shared with the server)" } else { "" };
+    let of_quota = match quota {
+        Some(quota) => format!("{} of its quota of {} CPUs", cpus(used), cpus(quota)),
+        None => format!("{} CPUs of a quota", cpus(used)),
+    };
     let text = format!(
-        "the generator used {} of its quota of {} CPUs{with} and was throttled in {} of the periods",
-        cpus(used),
-        cpus(quota),
+        "the generator used {of_quota}{with} and was throttled in {} of the periods",
         percent(stopped)
     );
     Some(QuotaLimit { text, is_shared })
@@ -129,8 +133,12 @@ fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
 
 /// Share of the quota periods in which a cgroup was stopped.
 pub(crate) fn throttled_share(window: &Window, scope: &str) -> Option<f64> {
-    let stopped = window.growth(column::CGROUP_THROTTLED, scope)?.amount;
-    ratio(stopped, window.growth(column::CGROUP_PERIODS, scope)?.amount)
+    // Where there are too few readings in the span, those beside it do.
+    let grown = |counter| {
+        let within = window.growth(counter, scope).map(|growth| growth.amount);
+        within.or_else(|| window.occurrences(counter, scope))
+    };
+    ratio(grown(column::CGROUP_THROTTLED)?, grown(column::CGROUP_PERIODS)?)
 }
 
 /// A generator thread waited for a CPU while CPUs were idle: a quota above what can be seen, or a crowded CPU.

@@ -104,6 +104,14 @@ fn m01_a_quota_of_a_fifth_of_a_cpu_is_seen() {
         "{text}"
     );
     assert_eq!(status_of("M01", quota(0.1, 0.0)), None);
+    let unread = closed().generator(0.02).counter("cgroup.periods_count", "cgroup:generator", 10.0).counter(
+        "cgroup.throttled_count",
+        "cgroup:generator",
+        9.8,
+    );
+    assert_eq!(status_of("M01", unread.clone()), Some(Invalid), "the counters alone tell it");
+    let text = text_of("M01", unread);
+    assert!(text.contains("0.02 CPUs of a quota and was throttled in 98%"), "{text}");
     let shared = quota(0.19, 9.0).counter("cgroup.periods_count", "cgroup:target", 10.0).counter(
         "cgroup.throttled_count",
         "cgroup:target",

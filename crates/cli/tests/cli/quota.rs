@@ -13,9 +13,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// More than a generator with one thread takes. Unit: percent of a CPU.
 const AMPLE: u64 = 400;
 
-/// Less than it gets on any machine, so that the quota is what it waits for, and not others; enough for the readings of the kernel,
-/// which are made under the same quota. Unit: percent of a CPU.
-const SCARCE: u64 = 15;
+/// Less than it gets on any machine, so that the quota is what it waits for, and not others. Unit: percent of a CPU.
+const SCARCE: u64 = 5;
 
 #[test]
 fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
