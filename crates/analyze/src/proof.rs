@@ -9,7 +9,7 @@ use crate::tryout::metric_value;
 use sysdyno_record::allowance::Allowance;
 use sysdyno_record::analysis::{Analysis, CurvePoint, EndedBy, VerdictStatus};
 use sysdyno_record::autotune::{CandidateChange, SeenFinding, SeenServer};
-use sysdyno_record::effect::Comparison;
+use sysdyno_record::effect::{Comparison, ComparisonVerdict};
 use sysdyno_record::plan::Objective;
 use sysdyno_record::proof::ProofOutcome;
 use sysdyno_record::squeeze::{ResourceKind, RowWord, SqueezeConclusion, SqueezeRow};
@@ -17,9 +17,6 @@ use sysdyno_record::tryout::{Metric, TryConclusion};
 
 /// Most findings that are tried, the most certain first.
 const MAX_FINDINGS: usize = 3;
-
-/// Most changes that are tried for a finding.
-const MAX_CHANGES: usize = 3;
 
 /// The percentile that tryouts measure. Unit: ratio.
 const P99_RATIO: f64 = 0.99;
@@ -76,8 +73,7 @@ fn proof_plan(seen: &SeenServer, finding: &SeenFinding, allow: &[Allowance]) -> 
     let alone = SeenServer { findings: vec![finding.clone()], ..seen.clone() };
     let answers = propose(&alone, &[], &std::collections::BTreeSet::new()).into_iter();
     let answers = answers.filter(|change| is_answer(change, &finding.id) && change.services.is_empty());
-    let (mut changes, not_allowed): (Vec<_>, Vec<_>) = answers.partition(|change| is_allowed(change, allow));
-    changes.truncate(MAX_CHANGES);
+    let (changes, not_allowed): (Vec<_>, Vec<_>) = answers.partition(|change| is_allowed(change, allow));
     let is_squeezable = changes.is_empty() && CPU_SHORT.contains(&finding.id.as_str());
     ProofPlan { finding: finding.clone(), changes, is_squeezable, not_allowed }
 }
@@ -86,19 +82,22 @@ fn is_answer(change: &CandidateChange, finding: &str) -> bool {
     REMEDIES.iter().any(|remedy| remedy.id == change.remedy && remedy.when.contains(&finding))
 }
 
-/// What the word on a change says of the finding that it answers.
-pub fn outcome_of_change(word: Comparison) -> ProofOutcome {
-    match word {
-        Comparison::Better => ProofOutcome::Confirmed,
+/// What came of a change says this of the finding that it answers. A metric that gets better while something else gets worse, such
+/// as the p99 of a server that fails more, says nothing.
+pub fn outcome_of_change(verdict: &ComparisonVerdict, is_proven: bool) -> ProofOutcome {
+    match verdict.word {
+        _ if !verdict.capped_by.is_empty() => ProofOutcome::Undecided,
+        Comparison::Better if is_proven => ProofOutcome::Confirmed,
+        Comparison::Better | Comparison::CannotTell => ProofOutcome::Undecided,
         Comparison::Same | Comparison::Worse => ProofOutcome::Refuted,
-        Comparison::CannotTell => ProofOutcome::Undecided,
     }
 }
 
 /// What came of a change, in a sentence.
 pub fn sentence_of_change(title: &str, conclusion: &TryConclusion) -> String {
-    let Some(effect) = &conclusion.effect else {
-        return format!("too few trials to tell what this changes: {title}");
+    // Why there is no answer matters more than half of one.
+    let Some(effect) = conclusion.effect.as_ref().filter(|_| conclusion.verdict.capped_by.is_empty()) else {
+        return format!("{title}: {}", conclusion.headline);
     };
     let medians = conclusion.a_median.zip(conclusion.b_median);
     let metric = conclusion.metric;
@@ -216,9 +215,18 @@ mod tests {
     }
 
     #[test]
-    fn only_a_word_on_the_server_counts() {
-        assert_eq!(outcome_of_change(Comparison::Better), ProofOutcome::Confirmed);
-        assert_eq!(outcome_of_change(Comparison::Same), ProofOutcome::Refuted);
-        assert_eq!(outcome_of_change(Comparison::CannotTell), ProofOutcome::Undecided);
+    fn only_a_proof_confirms() {
+        let outcome = |word, is_proven| {
+            let verdict =
+                ComparisonVerdict { word, capped_by: Vec::new(), ..ComparisonVerdict::cannot_tell("") };
+            outcome_of_change(&verdict, is_proven)
+        };
+        assert_eq!(outcome(Comparison::Better, true), ProofOutcome::Confirmed);
+        assert_eq!(outcome(Comparison::Better, false), ProofOutcome::Undecided, "something else got worse");
+        assert_eq!(outcome(Comparison::Same, false), ProofOutcome::Refuted);
+        assert_eq!(outcome(Comparison::Worse, false), ProofOutcome::Refuted);
+        let capped =
+            ComparisonVerdict { word: Comparison::Better, ..ComparisonVerdict::cannot_tell("noise") };
+        assert_eq!(outcome_of_change(&capped, true), ProofOutcome::Undecided);
     }
 }

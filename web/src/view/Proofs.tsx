@@ -1,5 +1,6 @@
 // What was tried to prove findings, and what came of it; each experiment has a report beside this one.
 
+import { proofRows } from "../record/proofs.ts";
 import { prose } from "../record/text.ts";
 import type { FindingProof } from "../record/types.ts";
 import { Table } from "./Table.tsx";
@@ -19,10 +20,10 @@ const OUTCOMES: Record<FindingProof["outcome"], string> = {
 export function Proofs({ proofs }: { proofs: FindingProof[] }) {
   return (
     <Table label="Experiments" stacks heads={HEADS}>
-      {proofs.map((proof, position) => (
+      {proofRows(proofs).map((proof, position) => (
         <tr key={position}>
           <th scope="row">
-            <code>{proof.finding}</code>
+            <code>{proof.findings.join(", ")}</code>
           </th>
           <td>{OUTCOMES[proof.outcome]}</td>
           <td>{prose(proof.sentence)}</td>

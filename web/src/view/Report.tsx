@@ -4,6 +4,7 @@ import type { Run } from "../record/decode.ts";
 import { factsNote, filesNote, findingsNote, latencyNote, planNote, plural, requestsNote, verdictNote } from "../record/notes.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
 import type { ProbeConclusion } from "../record/probes.ts";
+import { proofRows } from "../record/proofs.ts";
 import { servicesOf } from "../record/services.ts";
 import { settingsOf } from "../record/settings.ts";
 import type { Payload } from "../record/types.ts";
@@ -48,7 +49,7 @@ function partsOf(run: Run): Part[] {
     generators !== undefined && folded("hosts", "Hosts that sent the load", plural(generators.length, "host"), <Hosts shares={generators} />),
     settings.length > 0 && folded("settings", "Settings during the load", plural(settings.length, "setting"), <Settings run={run} />),
     services.length > 0 && folded("services", "Counters of the services", plural(services.length, "service"), <Services run={run} />),
-    proofs.length > 0 && folded("proofs", "What was tried", plural(proofs.filter(({ run }) => run !== null).length, "experiment"), <Proofs proofs={proofs} />, true),
+    proofs.length > 0 && folded("proofs", "What was tried", plural(proofRows(proofs).filter(({ run }) => run !== null).length, "experiment"), <Proofs proofs={proofs} />, true),
     findings.length > 0 && folded("findings", "Findings", findingsNote(run), <Findings run={run} />),
     profile !== undefined && folded("profile", "Where the CPU time goes", "flame graph", <Profiled profile={profile} low={run.payload.profile_low} server={serverOf(events)} />),
     folded("timeline", "Timeline", plural(counters, "counter"), <Timeline run={run} />),

@@ -7,34 +7,33 @@ use sysdyno_record::proof::{FindingProof, ProofOutcome};
 /// Where the numbers of an experiment are.
 const SOURCE: &str = "experiment";
 
-/// The findings with what was tried: one success confirms a finding, and it is ruled out where all that was tried failed.
+/// The findings with what was tried: one success confirms a finding, and it is ruled out where all that answers it was tried and
+/// failed.
 pub(crate) fn with_proofs(mut findings: Vec<Finding>, proofs: &[FindingProof]) -> Vec<Finding> {
     for finding in findings.iter_mut().filter(|finding| finding.host.is_none()) {
-        let of_it =
-            |proof: &&FindingProof| proof.finding == finding.id && proof.outcome != ProofOutcome::Untried;
-        let tried: Vec<&FindingProof> = proofs.iter().filter(of_it).collect();
-        weigh(finding, &tried);
+        let of_it = |proof: &&FindingProof| proof.finding == finding.id;
+        let of_it: Vec<&FindingProof> = proofs.iter().filter(of_it).collect();
+        weigh(finding, &of_it);
     }
     // The order among those that are equally certain stays.
     findings.sort_by_key(|finding| Reverse(finding.confidence));
     findings
 }
 
-fn weigh(finding: &mut Finding, tried: &[&FindingProof]) {
-    let is = |outcome: ProofOutcome| move |proof: &&FindingProof| proof.outcome == outcome;
-    if tried.iter().any(is(ProofOutcome::Confirmed)) {
+fn weigh(finding: &mut Finding, proofs: &[&FindingProof]) {
+    let of = |outcome: ProofOutcome| proofs.iter().filter(move |proof| proof.outcome == outcome);
+    if of(ProofOutcome::Confirmed).count() > 0 {
         finding.confidence = Confidence::Confirmed;
-        let shown = tried.iter().filter(|proof| proof.outcome == ProofOutcome::Confirmed);
-        finding.evidence.splice(0..0, shown.map(|proof| evidence(proof, EvidenceRole::Experiment)));
-        return;
-    } else if !tried.is_empty() && tried.iter().all(is(ProofOutcome::Refuted)) {
+        let shown = of(ProofOutcome::Confirmed).map(|proof| evidence(proof, EvidenceRole::Experiment));
+        finding.evidence.splice(0..0, shown);
+    } else if !proofs.is_empty() && of(ProofOutcome::Refuted).count() == proofs.len() {
         finding.confidence = Confidence::Excluded;
         finding.remedy = None;
-        let against = tried.iter().map(|proof| evidence(proof, EvidenceRole::Against));
-        finding.evidence.splice(0..0, against);
-        return;
+        finding.evidence.splice(0..0, proofs.iter().map(|proof| evidence(proof, EvidenceRole::Against)));
+    } else {
+        let tried = proofs.iter().filter(|proof| proof.outcome != ProofOutcome::Untried);
+        finding.evidence.extend(tried.map(|proof| evidence(proof, EvidenceRole::Experiment)));
     }
-    finding.evidence.extend(tried.iter().map(|proof| evidence(proof, EvidenceRole::Experiment)));
 }
 
 fn evidence(proof: &FindingProof, role: EvidenceRole) -> Evidence {
@@ -103,6 +102,8 @@ mod tests {
         assert_eq!(weighed(&second), order(("A", Confirmed), ("B", Possible)));
         let open = [proof("A", Refuted), proof("A", Undecided)];
         assert_eq!(weighed(&open), order(("A", Likely), ("B", Possible)));
+        let partly = [proof("A", Refuted), proof("A", Untried)];
+        assert_eq!(weighed(&partly), order(("A", Likely), ("B", Possible)), "what was not tried may help");
         assert_eq!(weighed(&[proof("B", Untried)]), order(("A", Likely), ("B", Possible)));
     }
 

@@ -203,9 +203,14 @@ pub fn finish(
         let _ = run.fail(error.to_string());
     }
     if let Some(failure) = failure {
-        ui.note(&format!("error: the record of this run is incomplete: {failure}"));
-        ui.note("hint: the result above is valid; free some disk space, or use another --runs-dir");
+        say_incomplete(&failure, ui);
     }
+}
+
+/// Says that the folder of a run does not hold all of its result.
+pub(super) fn say_incomplete(failure: &str, ui: &Ui) {
+    ui.note(&format!("error: the record of this run is incomplete: {failure}"));
+    ui.note("hint: the result above is valid; free some disk space, or use another --runs-dir");
 }
 
 /// Says so when the server's processes were not found: without root, those of other users are not.

@@ -2,7 +2,7 @@
 
 use super::load::profile_request;
 use super::prove::{ProveSession, announce, list_changes, may_prove};
-use super::record::{Session, print, record, record_quietly};
+use super::record::{Recorded, Session, print, record, record_quietly, say_incomplete};
 use crate::args::{OutputForm, RunArgs};
 use crate::exit::Exit;
 use crate::fence;
@@ -15,6 +15,7 @@ use sysdyno_plan::options::Combine;
 use sysdyno_plan::{BaseDraft, Checked, SearchDraft, SearchUse, forecast};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{Plan, RunPlan};
+use sysdyno_record::proof::FindingProof;
 use sysdyno_record::view::RunView;
 use sysdyno_report::{ReportInput, html};
 use sysdyno_run::execute;
@@ -95,21 +96,30 @@ fn search_and_prove(
     let mut recorded = record_quietly(session, &Plan::Run(plan.clone()), ui, |hosts, journal| {
         execute::run(plan, profile, hosts, journal)
     })?;
-    let is_sound = matches!(recorded.exit(), Exit::Done | Exit::CheckFailed);
     let mut exit = None;
-    if !is_sound {
-        ui.note("nothing was tried: a run that is not to be trusted has nothing to prove");
-    }
-    if let Some(prove) = plan.prove.as_ref().filter(|_| is_sound) {
-        let proved = prover.prove((plan, prove), (&recorded.run, &recorded.analysis), ui);
-        exit = proved.exit;
-        recorded.analysis = analyze(&RunView { proofs: &proved.proofs, ..recorded.run.view() });
-        recorded.run.prove(proved.proofs, &recorded.analysis)?;
-        let page = html::render(&ReportInput::new(&recorded.run, &recorded.analysis));
-        recorded.run.write_report(&page)?;
+    match (recorded.exit(), &plan.prove) {
+        (Exit::Done | Exit::CheckFailed, Some(prove)) => {
+            let proved = prover.prove((plan, prove), (&recorded.run, &recorded.analysis), ui);
+            exit = proved.exit;
+            conclude_again(&mut recorded, proved.proofs, ui);
+        }
+        (Exit::Interrupted, _) => {}
+        _ => ui.note("nothing was tried: a run that is not to be trusted has nothing to prove"),
     }
     print(&recorded.run, &ReportInput::new(&recorded.run, &recorded.analysis), session.form, ui);
     Ok(exit.unwrap_or_else(|| recorded.exit()))
+}
+
+/// Concludes from a run and from what was tried after it. What cannot be written is said, and the result stays.
+fn conclude_again(recorded: &mut Recorded, proofs: Vec<FindingProof>, ui: &Ui) {
+    recorded.analysis = analyze(&RunView { proofs: &proofs, ..recorded.run.view() });
+    let page = html::render(&ReportInput::new(&recorded.run, &recorded.analysis));
+    let written = recorded.run.prove(proofs, &recorded.analysis);
+    if let Err(error) = written.and_then(|()| recorded.run.write_report(&page)) {
+        say_incomplete(&error.to_string(), ui);
+        // Whether the folder can still say so changes nothing for whoever reads the result now.
+        let _ = recorded.run.fail(error.to_string());
+    }
 }
 
 /// Looks for the capacity and prints it.

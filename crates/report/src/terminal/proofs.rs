@@ -4,21 +4,26 @@ use super::screen::{Rank, Screen};
 use super::style::Tone;
 use crate::escape;
 use crate::input::ReportInput;
+use std::iter;
 use sysdyno_record::proof::{FindingProof, ProofOutcome};
 
 /// Longest sentence. Unit: characters.
 const MAX_CHARS: usize = 400;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
-    for (place, proof) in input.analysis.proofs.iter().enumerate() {
-        if place == 0 {
-            screen.gap();
+    let proofs = &input.analysis.proofs;
+    if !proofs.is_empty() {
+        screen.gap();
+    }
+    for (place, proof) in proofs.iter().enumerate() {
+        let is_same = |other: &&FindingProof| other.run.is_some() && other.run == proof.run;
+        if proofs[..place].iter().any(|other| is_same(&other)) {
+            continue;
         }
-        screen.sentence(
-            Rank::Useful,
-            (tone(proof.outcome), proof.outcome.name()),
-            (Tone::Plain, &sentence(proof)),
-        );
+        let others = proofs[place + 1..].iter().filter(is_same);
+        let findings: Vec<&str> = iter::once(proof).chain(others).map(|one| one.finding.as_str()).collect();
+        let label = (tone(proof.outcome), proof.outcome.name());
+        screen.sentence(Rank::Useful, label, (Tone::Plain, &sentence(&findings, proof)));
     }
 }
 
@@ -31,14 +36,13 @@ fn tone(outcome: ProofOutcome) -> Tone {
     }
 }
 
-fn sentence(proof: &FindingProof) -> String {
-    let [finding, text, tried] =
-        [&proof.finding, &proof.sentence, &proof.tried].map(|text| escape::terminal(text, MAX_CHARS));
+/// The findings that an experiment was about, and what came of it.
+fn sentence(findings: &[&str], proof: &FindingProof) -> String {
+    let shown = |text: &str| escape::terminal(text, MAX_CHARS);
+    let (findings, text) = (shown(&findings.join(", ")), shown(&proof.sentence));
     match &proof.run {
-        Some(run) => {
-            format!("{finding}: {text} · {tried} · experiment {}", escape::terminal(run, MAX_CHARS))
-        }
-        None => format!("{finding}: {text}"),
+        Some(run) => format!("{findings}: {text} · {} · experiment {}", shown(&proof.tried), shown(run)),
+        None => format!("{findings}: {text}"),
     }
 }
 
@@ -62,11 +66,11 @@ mod tests {
             end_mono_ns: MonoNs(1),
         };
         assert_eq!(
-            sentence(&proof),
-            "T01: longer accept queue\\u{1b}[2J: goodput +48% · listener.80.backlog=1024 · experiment \
+            sentence(&["T01", "T04"], &proof),
+            "T01, T04: longer accept queue\\u{1b}[2J: goodput +48% · listener.80.backlog=1024 · experiment \
              20261120-1-try-ab"
         );
         proof.run = None;
-        assert_eq!(sentence(&proof), "T01: longer accept queue\\u{1b}[2J: goodput +48%");
+        assert_eq!(sentence(&["T01"], &proof), "T01: longer accept queue\\u{1b}[2J: goodput +48%");
     }
 }

@@ -4,8 +4,8 @@ mod step;
 mod told;
 
 use self::step::{ended, take};
-pub(super) use self::told::show;
 use self::told::{dry_run, finish, say_step};
+pub(super) use self::told::{remedy_line, show};
 use super::experiment::{Making, TrialPlace, beside, guard, provide_all};
 use crate::args::AutotuneArgs;
 use crate::exit::Exit;

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 use anyhow::Context;
 use std::path::Path;
-use sysdyno_analyze::autotune::{AutotuneCourse, AutotuneEnd, REMEDIES, conclude, step_sentence};
+use sysdyno_analyze::autotune::{AutotuneCourse, AutotuneEnd, REMEDIES, Remedy, conclude, step_sentence};
 use sysdyno_analyze::compare::COMPARED_METRICS;
 use sysdyno_record::autotune::{
     AutotuneConclusion, AutotuneLine, AutotunePlan, CandidateChange, StepBegan, StepEnded, StepKind,
@@ -80,11 +80,16 @@ pub(super) fn dry_run(plan: &AutotunePlan, is_json: bool, ui: &Ui) -> anyhow::Re
     ));
     ui.print("a trial changes one of these and undoes it; which of them fit is seen when the server is under load:");
     for remedy in REMEDIES {
-        let changes: Vec<&str> = remedy.changes.iter().map(|change| change.setting).collect();
-        let gives_up = remedy.gives_up.map_or(String::new(), |need| format!(" [only with {}]", need.name()));
-        ui.print(&format!("  {:24} {}{gives_up}", remedy.id, changes.join(", ")));
+        ui.print(&format!("  {}", remedy_line(remedy)));
     }
     Ok(Exit::Done)
+}
+
+/// A remedy with the settings that it changes, and what has to be allowed for it.
+pub(in crate::commands) fn remedy_line(remedy: &Remedy) -> String {
+    let changes: Vec<&str> = remedy.changes.iter().map(|change| change.setting).collect();
+    let gives_up = remedy.gives_up.map_or(String::new(), |need| format!(" [only with {}]", need.name()));
+    format!("{:24} {}{gives_up}", remedy.id, changes.join(", "))
 }
 
 /// The conclusion of what was written down.

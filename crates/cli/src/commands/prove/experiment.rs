@@ -75,7 +75,7 @@ impl ProveSession<'_> {
         proved.exit = grave(tried.exit);
         let (outcome, effect, sentence) = match &tried.conclusion {
             Some(conclusion) => (
-                outcome_of_change(conclusion.verdict.word),
+                outcome_of_change(&conclusion.verdict, conclusion.is_proven),
                 conclusion.effect,
                 sentence_of_change(&change.title, conclusion),
             ),

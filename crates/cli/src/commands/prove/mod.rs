@@ -116,15 +116,17 @@ impl ProveSession<'_> {
                 return;
             }
         }
-        if plan.changes.is_empty() {
-            let left = until(deadline);
-            let proof = match plan.is_squeezable && left >= SQUEEZE_MIN {
-                true => self.squeeze(asked, plan, (left, proved), ui),
-                false => untried(plan, why_not(plan, SQUEEZE_MIN)),
-            };
-            say(&proof, ui);
-            proved.proofs.push(proof);
-        }
+        let left = until(deadline);
+        let proof = match plan.is_squeezable && left >= SQUEEZE_MIN {
+            true => self.squeeze(asked, plan, (left, proved), ui),
+            false if plan.changes.is_empty() || !plan.not_allowed.is_empty() => {
+                untried(plan, why_not(plan, SQUEEZE_MIN))
+            }
+            // All that answers it was tried.
+            false => return,
+        };
+        say(&proof, ui);
+        proved.proofs.push(proof);
     }
 }
 

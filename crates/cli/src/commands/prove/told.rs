@@ -1,5 +1,6 @@
 //! What is said of proofs before and while they are made.
 
+use crate::commands::autotune::remedy_line;
 use crate::ui::Ui;
 use std::time::Duration;
 use sysdyno_analyze::autotune::REMEDIES;
@@ -21,11 +22,9 @@ pub(crate) fn announce(plan: &ProvePlan, ui: &Ui) {
 
 /// Says each change that a finding can lead to.
 pub(crate) fn list_changes(ui: &Ui) {
-    ui.note("findings and the changes that they lead to; each old value is on disk before its change, and comes back:");
+    ui.note("changes, and the findings after which each is tried; its old value is on disk before it, and comes back:");
     for remedy in REMEDIES.iter().filter(|remedy| !remedy.when.is_empty()) {
-        let settings: Vec<&str> = remedy.changes.iter().map(|change| change.setting).collect();
-        let title = remedy.title.replace("{}", "N");
-        ui.note(&format!("  {}: {title} ({})", remedy.when.join(" "), settings.join(", ")));
+        ui.note(&format!("  {}  after {}", remedy_line(remedy), remedy.when.join(", ")));
     }
 }
 
