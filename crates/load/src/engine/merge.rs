@@ -47,6 +47,8 @@ pub(super) struct Merge<'a> {
     spans: Vec<Option<PhaseSpan>>,
     measured_cpu_ns: Vec<u64>,
     measured_spun_ns: Vec<u64>,
+    /// What the windows lasted in which that time was used.
+    measured_span_ns: u64,
     recent: VecDeque<[u64; 2]>,
     /// When a load that was held back ends.
     held_until: Option<MonoNs>,
@@ -72,6 +74,7 @@ impl<'a> Merge<'a> {
             spans: vec![None; phases],
             measured_cpu_ns: vec![0; threads],
             measured_spun_ns: vec![0; threads],
+            measured_span_ns: 0,
             recent: VecDeque::new(),
             held_until: None,
             end: MonoNs(0),
@@ -137,6 +140,7 @@ impl<'a> Merge<'a> {
         if self.kind(current).is_measured() {
             self.measured_cpu_ns.iter_mut().zip(&cpu_ns).for_each(|(sum, cpu_ns)| *sum += cpu_ns);
             self.measured_spun_ns.iter_mut().zip(&spun_ns).for_each(|(sum, spun_ns)| *sum += spun_ns);
+            self.measured_span_ns += end.since(begin);
         }
         for (phase, tally) in by_phase {
             let is_current = phase == current;
@@ -256,7 +260,7 @@ impl<'a> Merge<'a> {
         let summary = TrialSummary {
             phases,
             total,
-            generator: self.generator(span, &self.gear, &|_| true),
+            generator: self.generator(&self.gear, &|_| true),
             learnt_body,
             operations: self.operations(span, &measured),
             session: self.session(span, &measured),
@@ -285,7 +289,7 @@ impl<'a> Merge<'a> {
                 generator: GeneratorSummary {
                     gap_sample_ns: Vec::new(),
                     arrival_gaps: Vec::new(),
-                    ..self.generator(span, &sum.host.ready, &is_of)
+                    ..self.generator(&sum.host.ready, &is_of)
                 },
                 clock: sum.host.clock,
                 learnt_body: sum.learnt_body,
@@ -346,12 +350,7 @@ impl<'a> Merge<'a> {
     }
 
     /// What some of the threads say of themselves.
-    fn generator(
-        &self,
-        span: PhaseSpan,
-        gear: &PartReady,
-        is_of: &dyn Fn(usize) -> bool,
-    ) -> GeneratorSummary {
+    fn generator(&self, gear: &PartReady, is_of: &dyn Fn(usize) -> bool) -> GeneratorSummary {
         let own = || (0..self.finished.len()).filter(|thread| is_of(*thread));
         let cpu_ns = |thread: usize| self.measured_cpu_ns[thread];
         let spun_ns = |thread: usize| self.measured_spun_ns[thread];
@@ -361,7 +360,8 @@ impl<'a> Merge<'a> {
             threads: gear.cpus.len() as u32,
             cpus: gear.cpus.clone(),
             cpu_seconds: own().map(cpu_ns).sum::<u64>() as f64 / 1e9,
-            busiest_thread_ratio: busiest_ns as f64 / span.end.since(span.begin).max(1) as f64,
+            // A window ends by the clock of the turn that it ends in, and the CPU time after that turn.
+            busiest_thread_ratio: (busiest_ns as f64 / self.measured_span_ns.max(1) as f64).min(1.0),
             timer_error: gear.timer_error,
             io: gear.io.clone(),
             io_fallback: gear.io_fallback.clone(),
