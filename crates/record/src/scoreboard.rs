@@ -19,9 +19,9 @@ pub struct Scoreboard {
     pub rate_hz: f64,
     /// Runs of the variant.
     pub runs_count: u64,
-    /// Of them, those that met every rule.
+    /// Of them, those that met every rule and whose numbers count.
     pub passed_count: u64,
-    /// The rules that the first failed run did not meet, in sentences; empty if all runs passed.
+    /// The rules that the first failed run did not meet, or why its numbers do not count, in sentences; empty if all runs passed.
     pub broken: Vec<String>,
     /// The operations, in the order of the profile.
     pub operations: Vec<ScoreboardOperation>,

@@ -1,6 +1,6 @@
 //! What the report shows about a variant: its changes, the findings of its runs, its CPUs, and its trials.
 
-use super::users;
+use super::users::{self, UsersRun};
 use crate::compare::{RunProfile, WorkProfile};
 use crate::format;
 use crate::readings::CpuShare;
@@ -24,7 +24,7 @@ pub(super) fn variant(side: usize, variant: &ExperimentVariant, runs: &[RunProfi
         cpus: cpus(runs),
         found: found(runs.iter().map(|run| &run.analysis)),
         curve: curve(runs.iter().flat_map(|run| &run.analysis.curve)),
-        scoreboard: users::scoreboard(runs.iter().filter_map(|run| run.analysis.session.as_ref())),
+        scoreboard: users::scoreboard(runs.iter().filter_map(|run| UsersRun::of(&run.analysis))),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::format::{counted, list, name, rate};
 use crate::readings::ratio;
 use std::cmp::Reverse;
+use sysdyno_record::analysis::{Analysis, Verdict, VerdictStatus};
 use sysdyno_record::comparison::{ExperimentShown, VariantShown};
 use sysdyno_record::scoreboard::{Scoreboard, ScoreboardOperation};
 use sysdyno_record::session::SessionResult;
@@ -11,12 +12,41 @@ use sysdyno_stats::descriptive::median;
 /// Rules that are kept in words.
 const BROKEN_MAX: usize = 40;
 
+/// Simulated users of one run, and whether its numbers count.
+#[derive(Clone, Copy)]
+pub(super) struct UsersRun<'a> {
+    session: &'a SessionResult,
+    verdict: &'a Verdict,
+}
+
+impl<'a> UsersRun<'a> {
+    /// The users of a run; `None`: it had none.
+    pub(super) fn of(analysis: &'a Analysis) -> Option<UsersRun<'a>> {
+        Some(UsersRun { session: analysis.session.as_ref()?, verdict: &analysis.verdict })
+    }
+
+    /// Whether every rule was met, by numbers that count.
+    fn has_passed(&self) -> bool {
+        self.session.passed && self.verdict.status != VerdictStatus::Invalid
+    }
+
+    /// What speaks against it, in sentences.
+    fn broken(&self) -> impl Iterator<Item = String> + use<'a> {
+        let is_invalid = self.verdict.status == VerdictStatus::Invalid;
+        let reason = self.verdict.reasons.first().filter(|_| is_invalid);
+        let reason = reason.map(|reason| format!("a run is INVALID: {}", reason.text));
+        let rules = self.session.rules.iter().filter(|rule| !rule.passed);
+        reason.into_iter().chain(rules.map(|rule| rule.sentence.clone()))
+    }
+}
+
 /// The scoreboard of runs of the same users; `None`: there were none.
-pub(super) fn scoreboard<'a>(sessions: impl Iterator<Item = &'a SessionResult>) -> Option<Scoreboard> {
-    let runs: Vec<&SessionResult> = sessions.collect();
+pub(super) fn scoreboard<'a>(all: impl Iterator<Item = UsersRun<'a>>) -> Option<Scoreboard> {
+    let all: Vec<UsersRun> = all.collect();
+    let runs: Vec<&SessionResult> = all.iter().map(|run| run.session).collect();
     let first = *runs.first()?;
-    let failed = runs.iter().find(|run| !run.passed);
-    let broken = failed.iter().flat_map(|run| &run.rules).filter(|rule| !rule.passed);
+    let failed = all.iter().find(|run| !run.has_passed());
+    let broken = failed.iter().flat_map(|run| run.broken());
     let begun = runs.iter().flat_map(|run| &run.operations).map(|one| one.measured.started_count as f64);
     let begun: f64 = begun.sum();
     let operations = first.operations.iter().enumerate().map(|(place, _)| operation(&runs, place, begun));
@@ -26,8 +56,8 @@ pub(super) fn scoreboard<'a>(sessions: impl Iterator<Item = &'a SessionResult>) 
         planned_hz: first.planned_hz,
         rate_hz: median(&runs.iter().map(|run| run.rate_hz).collect::<Vec<f64>>())?,
         runs_count: runs.len() as u64,
-        passed_count: runs.iter().filter(|run| run.passed).count() as u64,
-        broken: broken.take(BROKEN_MAX).map(|rule| rule.sentence.clone()).collect(),
+        passed_count: all.iter().filter(|run| run.has_passed()).count() as u64,
+        broken: broken.take(BROKEN_MAX).collect(),
         operations: operations.collect::<Option<_>>()?,
     })
 }
@@ -134,6 +164,7 @@ fn users_factor(variants: &[VariantShown]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sysdyno_record::analysis::Reason;
     use sysdyno_record::load::LatencySummary;
     use sysdyno_record::session::{
         OperationLimit, RuleOutcome, SessionOperationResult, SessionOperationSummary,
@@ -182,6 +213,25 @@ mod tests {
         }
     }
 
+    /// The scoreboard of runs whose numbers count.
+    fn board(runs: &[SessionResult]) -> Option<Scoreboard> {
+        let verdict = Verdict::default();
+        scoreboard(runs.iter().map(|session| UsersRun { session, verdict: &verdict }))
+    }
+
+    #[test]
+    fn an_invalid_run_has_not_passed_whatever_its_rules_say() {
+        let session = run(40, 9.0, 400);
+        let [id, name, remedy] = ["M01", "gen-cpu-bound", "more CPUs"].map(str::to_owned);
+        let text = "the generator had no CPU left".to_owned();
+        let reason = Reason { id, name, status: VerdictStatus::Invalid, text, remedy };
+        let verdict = Verdict { status: VerdictStatus::Invalid, reasons: vec![reason] };
+        let board = scoreboard([UsersRun { session: &session, verdict: &verdict }].into_iter());
+        let board = board.expect("has a run");
+        assert_eq!((board.passed_count, board.has_passed()), (0, false));
+        assert_eq!(board.broken, ["a run is INVALID: the generator had no CPU left"]);
+    }
+
     fn variant(levels: &[[&str; 2]], runs: &[SessionResult]) -> VariantShown {
         VariantShown {
             side: 0,
@@ -192,7 +242,7 @@ mod tests {
             cpus: Vec::new(),
             found: Vec::new(),
             curve: Vec::new(),
-            scoreboard: scoreboard(runs.iter()),
+            scoreboard: board(runs),
         }
     }
 
@@ -209,7 +259,7 @@ mod tests {
     #[test]
     fn a_scoreboard_counts_all_runs_and_fails_with_one_of_them() {
         let runs = [run(40, 9.0, 400), run(40, 8.0, 1200), run(40, 10.0, 600)];
-        let board = scoreboard(runs.iter()).expect("has runs");
+        let board = board(&runs).expect("has runs");
         assert_eq!((board.users, board.rate_hz, board.planned_hz), (40, 9.0, Some(10.0)));
         assert_eq!((board.runs_count, board.passed_count, board.has_passed()), (3, 2, false));
         assert_eq!(board.broken, ["Home: p90 1200 ms"]);
@@ -218,7 +268,7 @@ mod tests {
         assert_eq!((home.mean_ns, home.percentile_ns), (Some(3e8), Some(6e8)));
         assert!(!home.passed && buy.passed);
         assert_eq!(board.tightest().map(|(one, share)| (one.name.as_str(), share)), Some(("Buy", 0.6)));
-        assert_eq!(scoreboard([].iter()), None);
+        assert_eq!(scoreboard(std::iter::empty()), None);
     }
 
     #[test]
@@ -246,7 +296,7 @@ mod tests {
             )
         );
         let mut unlike = variants();
-        unlike[0].scoreboard = scoreboard([run(11, 2.0, 50)].iter());
+        unlike[0].scoreboard = board(&[run(11, 2.0, 50)]);
         assert_eq!(told(unlike), None, "a level does not say how many users there are");
         assert_eq!(told(vec![of("one", "10", 10, 50), of("two", "10", 10, 50)]), None, "all have as many");
         let alone = vec![
