@@ -71,6 +71,16 @@ impl<'a> Window<'a> {
         Window { series, rows: series.rows_within(begin, end), begin, end }
     }
 
+    /// The span in pieces of this length; what is left at its end is no piece. Unit: seconds.
+    pub fn pieces(&self, seconds: f64) -> impl Iterator<Item = Window<'a>> + use<'a> {
+        let (series, begin, length) = (self.series, self.begin, (seconds * 1e9) as u64);
+        let count = self.end.since(begin) / length.max(1);
+        (0..count).map(move |piece| {
+            let [from, to] = [piece, piece + 1].map(|at| MonoNs(begin.0 + at * length));
+            Window::new(series, from, to)
+        })
+    }
+
     /// Length of the span. Unit: seconds.
     pub fn seconds(&self) -> f64 {
         self.end.seconds_since(self.begin)

@@ -1,14 +1,15 @@
 //! CPU as the bottleneck: all CPUs, or the one CPU that a single thread can use.
 
+use super::run_queue::{busy_while_waiting, delayed_part};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, list, name, percent};
 use crate::path::{address_text, path_of};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
-use crate::verdict::{foreign_cpus, generator_cpus};
+use crate::verdict::{foreign_cpus, generator_cpus, throttled_share};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, HOST};
+use sysdyno_record::column::{self, CGROUP_TARGET, HOST};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 
@@ -49,6 +50,19 @@ const INTERRUPTS: Threshold =
 const GENERATOR_PART: Threshold =
     Threshold::new("generator's share of the busy time, to be mentioned first", 0.30, "ratio", HOUSE);
 
+const BURST_DELAY: Threshold = Threshold::new(
+    "time that server threads waited for a CPU ÷ time that they were runnable, for a bottleneck in bursts",
+    0.5,
+    "ratio",
+    "house value; two CPUs that are 50% busy by chance come to 0.25 (M/M/2)",
+);
+const BURST_DELAYED: Threshold = Threshold::new(
+    "share of a request's time that threads waited for a CPU, for a bottleneck in bursts",
+    0.3,
+    "ratio",
+    HOUSE,
+);
+
 /// C13.
 pub(super) const SATURATED: Rule = Rule {
     id: "C13",
@@ -65,6 +79,8 @@ pub(super) const SATURATED: Rule = Rule {
         SERVER_IDLE,
         INTERRUPTS,
         GENERATOR_PART,
+        BURST_DELAY,
+        BURST_DELAYED,
     ],
     place: Place::Server,
     needs: &[column::CPU_IDLE],
@@ -89,6 +105,9 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let busiest = busiest(&window)?;
     let column = column::CPU_IDLE.at(&busiest.scope);
     if machine.busy_ratio < MACHINE_BUSY.value {
+        if let Some(case) = in_bursts(scene, &window, &machine) {
+            return Some(case);
+        }
         let text = format!("the CPUs were {} busy", percent(machine.busy_ratio));
         let against = seen_in(column, evidence(EvidenceRole::Against, &window, "/proc/stat", text));
         return excluded("The CPUs are not the bottleneck", vec![against]);
@@ -150,6 +169,32 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
     Some(Case { remedy: stop.or_else(|| remedy(&machine, part)), ..Case::new(title, found, reach) })
+}
+
+/// CPUs that have idle time on average, and none while the server waits for them.
+fn in_bursts<'a>(scene: &Scene<'a>, window: &Window<'_>, machine: &MachineShare) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let targets = view.processes(ProcessRole::Target);
+    let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
+    let share = ratio(waited, waited + ran).filter(|share| *share >= BURST_DELAY.value)?;
+    let busy = busy_while_waiting(window, &targets).filter(|busy| *busy >= MACHINE_BUSY.value)?;
+    let delayed = delayed_part(view, window, waited);
+    if delayed < BURST_DELAYED.value || throttled_share(window, CGROUP_TARGET).unwrap_or(0.0) > 0.0 {
+        return None;
+    }
+    let text = format!(
+        "while threads of the server waited for a CPU, {} of the time that they could run, the CPUs were {} busy ({} on average)",
+        percent(share),
+        percent(busy),
+        percent(machine.busy_ratio)
+    );
+    let source = "/proc/PID/task/TID/schedstat, /proc/stat";
+    let column = column::CPU_IDLE.at(&busiest(window)?.scope);
+    let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, window, source, text.clone()))];
+    found.extend(waiting(scene, window));
+    let used = format!("the server used {} of {} CPUs{}", cpus(ran), machine.cpus, parts(&targets, window));
+    let title = format!("The CPUs are the bottleneck, in bursts: {text}; {used}");
+    Some(Case::new(title, found, Reach::used_up(view, delayed)))
 }
 
 /// A server that neither used CPU nor waited for it is not limited by it, unless interrupts worked for it.

@@ -8,7 +8,7 @@ use crate::verdict::throttled_share;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, CGROUP_TARGET};
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const WAITED: Threshold = Threshold::new(
     "time that server threads waited for a CPU ÷ time that they were runnable",
@@ -16,7 +16,8 @@ const WAITED: Threshold = Threshold::new(
     "ratio",
     "house value; two CPUs that are 50% busy by chance come to 0.25 (M/M/2)",
 );
-const BUSY: Threshold = Threshold::new("busy share of all CPUs, at most", 0.5, "ratio", HOUSE);
+const BUSY: Threshold =
+    Threshold::new("busy share of all CPUs while threads of the server waited, at most", 0.5, "ratio", HOUSE);
 const DELAYED: Threshold =
     Threshold::new("share of a request's time that threads waited for a CPU, at least", 0.3, "ratio", HOUSE);
 const PREEMPTED: Threshold =
@@ -29,6 +30,10 @@ const PRESSURE: Threshold = Threshold::new(
 );
 const THROTTLED: Threshold =
     Threshold::new("share of quota periods in which the server was throttled, at most", 0.05, "ratio", HOUSE);
+
+/// How long the pieces are in which waiting threads and busy CPUs are compared: shorter than a burst of requests, and longer than the
+/// steps of the kernel's clock. Unit: seconds. House value.
+const PIECE_S: f64 = 0.5;
 
 /// C02.
 pub(super) const CROWDED: Rule = Rule {
@@ -51,10 +56,11 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let targets = view.processes(ProcessRole::Target);
     let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
     let share = ratio(waited, waited + ran)?;
+    let busy = busy_while_waiting(&window, &targets).unwrap_or(machine.busy_ratio);
     let text = format!(
         "threads of the server that could run waited for a CPU {} of the time, while the CPUs were {} busy",
         percent(share),
-        percent(machine.busy_ratio)
+        percent(busy)
     );
     let source = "/proc/PID/task/TID/schedstat, /proc/stat";
     let column = column::PROCESS_RUN_DELAY.at(&process_scope(targets.first()?));
@@ -62,11 +68,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     // Who waits because of a quota, or for want of any CPU, is another rule's.
     let throttled = throttled_share(&window, CGROUP_TARGET).unwrap_or(0.0);
     let delayed = delayed_part(view, &window, waited);
-    if share < WAITED.value
-        || machine.busy_ratio > BUSY.value
-        || delayed < DELAYED.value
-        || throttled > THROTTLED.value
-    {
+    if share < WAITED.value || busy > BUSY.value || delayed < DELAYED.value || throttled > THROTTLED.value {
         return excluded(
             "The server does not wait for CPUs that others use",
             vec![seen(EvidenceRole::Against)],
@@ -78,9 +80,20 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case::new(title, found, Reach::used_up(view, delayed)))
 }
 
+/// How busy all CPUs were while threads of the server waited for one: over pieces of the span, each as heavy as its wait. Work that
+/// comes in bursts leaves CPUs idle on average, and nobody waits then. `None`: no piece has readings of both.
+pub(super) fn busy_while_waiting(window: &Window, targets: &[&WatchedProcess]) -> Option<f64> {
+    let piece = |piece: Window| {
+        Some((piece.process_run_delay(targets)? * piece.seconds(), piece.machine()?.busy_ratio))
+    };
+    let pieces: Vec<(f64, f64)> = window.pieces(PIECE_S).filter_map(piece).collect();
+    let waited = pieces.iter().map(|(waited, _)| waited).sum();
+    ratio(pieces.iter().map(|(waited, busy)| waited * busy).sum(), waited)
+}
+
 /// The part of the requests' time that the wait can have taken: that of the thread that waited most, or, where many threads have a
 /// request each, the part of these that waited.
-fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
+pub(super) fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
     let threads = window.threads(&view.processes(ProcessRole::Target));
     let most = threads.iter().filter_map(|thread: &ThreadShare| thread.run_delay_ratio).fold(0.0, f64::max);
     let each = view.in_flight_mean().and_then(|in_flight| ratio(waited, in_flight.max(1.0)));
@@ -109,9 +122,10 @@ fn under_pressure(window: &Window) -> Option<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{conclude, slow};
-    use crate::corpus::{Specimen, TARGET};
+    use super::*;
+    use crate::corpus::{SeriesBuilder, Specimen, TARGET};
     use sysdyno_record::analysis::Confidence;
-    use sysdyno_record::column::CGROUP_TARGET;
+    use sysdyno_record::units::MonoNs;
 
     fn waiting(delay: f64) -> Specimen {
         let case = slow().cpu(0.3, 0.1, 0.05).server(0.4);
@@ -133,6 +147,28 @@ mod tests {
         assert_eq!(confidence(waiting(0.6)), Some(Confidence::Possible));
         let pressed = waiting(0.6).counter("cgroup.psi_cpu_some_us", CGROUP_TARGET, 6e5);
         assert!(confidence(pressed) >= Some(Confidence::Likely));
+    }
+
+    #[test]
+    fn who_waits_in_bursts_waits_for_busy_cpus() {
+        // A second of work for both CPUs and a second of none, in turn; threads wait in the former.
+        let rows: Vec<f64> = (0..=80).map(f64::from).collect();
+        let worked = |row: &f64| (row / 20.0).floor() + (row % 20.0 / 10.0).min(1.0);
+        let column = |per_second: f64| rows.iter().map(|row| worked(row) * per_second).collect::<Vec<_>>();
+        let idle: Vec<f64> = rows.iter().map(|row| (row / 10.0 - worked(row)) * 1e6).collect();
+        let mut series = SeriesBuilder::new(0.1).column("process.run_delay_us", "process:7", &column(2e6));
+        for cpu in ["cpu:0", "cpu:1"] {
+            series = series.column("cpu.user_us", cpu, &column(1e6)).column("cpu.idle_us", cpu, &idle);
+            for state in ["nice", "system", "iowait", "irq", "softirq", "steal"] {
+                series = series.column(&format!("cpu.{state}_us"), cpu, &vec![0.0; rows.len()]);
+            }
+        }
+        let series = series.build();
+        let window = Window::new(&series, MonoNs(0), MonoNs(8_000_000_000));
+        let server = WatchedProcess::new(7, 1, "x", ProcessRole::Target);
+        let busy = busy_while_waiting(&window, &[&server]).expect("has readings");
+        assert!(busy > 0.95, "{busy}");
+        assert!(window.machine().is_some_and(|machine| (machine.busy_ratio - 0.5).abs() < 0.02));
     }
 
     #[test]
