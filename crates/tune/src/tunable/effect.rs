@@ -99,3 +99,14 @@ pub enum Risk {
     /// The use of the host.
     High,
 }
+
+impl Risk {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Risk::Low => "low",
+            Risk::Medium => "medium",
+            Risk::High => "high",
+        }
+    }
+}

@@ -17,6 +17,7 @@ use sysdyno_report::{AutotuneInput, html, keep_script, terminal};
 use sysdyno_run::RunError;
 use sysdyno_run::agent::{Generator, Lasts, LocalAgent, TuneAnswer, TuneRequest, TuneTask};
 use sysdyno_run::execute::Tuning;
+use sysdyno_tune::{Risk, TUNABLES};
 
 /// The file that makes what was kept last.
 const KEEP: &str = "keep.sh";
@@ -78,18 +79,21 @@ pub(super) fn dry_run(plan: &AutotunePlan, is_json: bool, ui: &Ui) -> anyhow::Re
         plan.budget,
         plan.rounds
     ));
-    ui.print("a trial changes one of these and undoes it; which of them fit is seen when the server is under load:");
+    ui.print("a trial changes one of these, at this risk, and undoes it; which of them fit is seen when the server is under load:");
     for remedy in REMEDIES {
         ui.print(&format!("  {}", remedy_line(remedy)));
     }
     Ok(Exit::Done)
 }
 
-/// A remedy with the settings that it changes, and what has to be allowed for it.
+/// A remedy with the settings that it changes, the highest risk of them, and what has to be allowed for it.
 pub(in crate::commands) fn remedy_line(remedy: &Remedy) -> String {
     let changes: Vec<&str> = remedy.changes.iter().map(|change| change.setting).collect();
+    let all = || TUNABLES.iter().copied().flatten();
+    let known = changes.iter().filter_map(|id| all().find(|tunable| tunable.id == *id));
+    let risk = known.map(|tunable| tunable.risk).max().map_or("restart", Risk::word);
     let gives_up = remedy.gives_up.map_or(String::new(), |need| format!(" [only with {}]", need.name()));
-    format!("{:24} {}{gives_up}", remedy.id, changes.join(", "))
+    format!("{:24} {risk:8} {}{gives_up}", remedy.id, changes.join(", "))
 }
 
 /// The conclusion of what was written down.

@@ -197,7 +197,7 @@ fn settings() -> String {
         let _ = writeln!(text, "- takes {} ({})", tunable.kind.describe(), tunable.unit);
         let _ =
             writeln!(text, "- reaches {}; takes effect {}", tunable.scope.words(), tunable.effect.words());
-        let _ = writeln!(text, "- risk: {}", format!("{:?}", tunable.risk).to_lowercase());
+        let _ = writeln!(text, "- risk: {}", tunable.risk.word());
         if let Some(other) = tunable.counterpart {
             let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are restored together");
         }

@@ -5,7 +5,7 @@ use sysdyno_record::units::SpanNs;
 use sysdyno_report::escape;
 use sysdyno_run::agent::TuneAnswer;
 use sysdyno_tune::{
-    Persisted, PlannedChange, Recovery, Restored, Risk, SettingsTrial, Tunable, TunePlan, UndoOutcome,
+    Persisted, PlannedChange, Recovery, Restored, SettingsTrial, Tunable, TunePlan, UndoOutcome,
 };
 
 /// Longest value that is shown. Unit: characters.
@@ -38,14 +38,6 @@ fn shown(text: &str) -> String {
     escape::terminal(text, MAX_VALUE)
 }
 
-fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
 /// The definition of a setting for programs.
 pub(super) fn definition(tunable: &Tunable) -> serde_json::Value {
     serde_json::json!({
@@ -73,7 +65,8 @@ pub(super) fn line(tunable: &Tunable) -> String {
 pub(super) fn described(tunable: &Tunable) -> String {
     let mut text = format!("{}  ({}; {})\n", tunable.id, tunable.kind.describe(), tunable.unit);
     let scope = tunable.scope.words();
-    let _ = writeln!(text, "  {scope}; takes effect {}; risk {}", tunable.effect.words(), risk(tunable.risk));
+    let _ =
+        writeln!(text, "  {scope}; takes effect {}; risk {}", tunable.effect.words(), tunable.risk.word());
     if let Some(other) = tunable.counterpart {
         let _ = writeln!(text, "  zeroes {other}; both are restored together");
     }
@@ -105,7 +98,7 @@ fn change(change: &PlannedChange) -> String {
     let mut line = |name: &str, what: &str| text.push_str(&format!("  {name:<8} {what}\n"));
     line("writes", &change.path);
     line("reaches", &format!("{}; takes effect {}", change.scope.words(), change.effect.words()));
-    line("risk", risk(change.risk));
+    line("risk", change.risk.word());
     if let Some(other) = change.counterpart {
         line("group", &format!("the kernel zeroes {other}; both are restored together"));
     }
