@@ -78,8 +78,8 @@ impl ExperimentLab for KnownLab {
         self.0.volumes().next().is_some()
     }
 
-    fn ssh(&self, host: &str) -> Option<&str> {
-        self.0.ssh(host)
+    fn far(&self, host: &str) -> Option<&str> {
+        self.0.far(host)
     }
 
     fn with(&self, services: &[ServiceChange]) -> anyhow::Result<Box<dyn ExperimentLab>> {

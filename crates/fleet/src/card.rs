@@ -36,6 +36,9 @@ pub struct AgentCard {
     pub cpu: Option<String>,
     /// Release of its kernel.
     pub kernel: Option<String>,
+    /// How busy its CPUs were since its last answer. Unit: ratio. `None`: not known.
+    #[serde(default)]
+    pub busy_ratio: Option<f64>,
     /// Who uses it; `None`: nobody.
     pub leased_to: Option<String>,
 }
@@ -60,6 +63,7 @@ impl AgentCard {
             memory_bytes: facts.number("memory.total_bytes").map(|bytes| bytes as u64),
             cpu: facts.text("cpu.model").map(bounded),
             kernel: facts.text("kernel.release").map(bounded),
+            busy_ratio: None,
             leased_to: None,
         }
     }
@@ -76,6 +80,7 @@ impl AgentCard {
             *text = text.as_deref().map(bounded);
         }
         card.allows.truncate(Permission::ALL.len());
+        card.busy_ratio = card.busy_ratio.filter(|ratio| (0.0..=1.0).contains(ratio));
         is_sound.then_some(card)
     }
 

@@ -6,10 +6,11 @@
 //! | `load` | send a part of a load to another host |
 //! | `loopback` | with `load`: to this host itself, at any of its addresses |
 //! | `observe` | read counters, processes, listening sockets; take a profile |
+//! | `lab` | carry out shares of labs: install and start programs, change settings, as the user of the agent |
 //!
-//! Facts and routes are told whoever may load or observe. Nothing is allowed that is not listed: a share of a lab, which changes
-//! settings and starts programs, never is. A plan of a load may not name
-//! files or Unix sockets of this host: a socket of a daemon that obeys whoever can connect would turn `load` into starting programs.
+//! Facts and routes are told to whoever may load, observe, or bring up labs. Nothing is allowed that is not listed. A plan of a load
+//! may not name files or Unix sockets of this host: a socket of a daemon that obeys whoever can connect would turn `load` into
+//! starting programs. `lab` is the only permission that allows that, since the file of a lab says which programs run.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,11 +36,14 @@ pub enum Permission {
     Loopback,
     /// Read the host.
     Observe,
+    /// Carry out shares of labs.
+    Lab,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Permission; 3] = [Permission::Load, Permission::Loopback, Permission::Observe];
+    pub const ALL: [Permission; 4] =
+        [Permission::Load, Permission::Loopback, Permission::Observe, Permission::Lab];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Permission {
             Permission::Load => "load",
             Permission::Loopback => "loopback",
             Permission::Observe => "observe",
+            Permission::Lab => "lab",
         }
     }
 }
@@ -59,7 +64,7 @@ impl fmt::Display for Permission {
 
 /// A word that is no permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a permission\nhint: use load, loopback, or observe, separated by commas")]
+#[error("'{0}' is not a permission\nhint: use load, loopback, observe, or lab, separated by commas")]
 pub struct NoPermission(String);
 
 impl FromStr for Permission {
@@ -100,7 +105,7 @@ impl AgentGate {
             | AgentRequest::Describe(_)
             | AgentRequest::Route(_)
             | AgentRequest::Links(_) => {
-                if !self.has(Permission::Load) {
+                if !self.has(Permission::Load) && !self.has(Permission::Lab) {
                     self.need(Permission::Observe, "read it")?;
                 }
             }
@@ -110,7 +115,7 @@ impl AgentGate {
             | AgentRequest::Survey
             | AgentRequest::Listening
             | AgentRequest::Profile(_) => self.need(Permission::Observe, "read it")?,
-            AgentRequest::Share(_) => return Err("an agent of a fleet carries out no share of a lab".into()),
+            AgentRequest::Share(_) => self.need(Permission::Lab, "bring up labs")?,
             AgentRequest::Part(_) => return Err("it was not checked".into()),
         }
         Ok(call)
@@ -218,7 +223,8 @@ mod tests {
         assert!(is_passed("load", AgentRequest::Facts) && is_passed("observe", AgentRequest::Facts));
         assert!(is_passed("load", part(at("10.0.0.1:80"))) && !is_passed("observe", part(at("10.0.0.1:80"))));
         assert!(is_passed("observe", AgentRequest::Survey) && !is_passed("load", AgentRequest::Survey));
-        assert!(!is_passed("load,loopback,observe", share()));
+        assert!(!is_passed("load,loopback,observe", share()) && is_passed("lab", share()));
+        assert!(!is_passed("lab", AgentRequest::Survey) && !is_passed("lab", part(at("10.0.0.1:80"))));
         assert!(gate("").pass(ToAgent::Ping { sequence: 1 }).is_ok());
         assert!(gate("").pass(ToAgent::Order(PartSignal::Stop)).is_ok());
     }

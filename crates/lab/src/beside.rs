@@ -59,7 +59,7 @@ impl Labs {
     /// `None`: there are none.
     ///
     /// # Errors
-    /// The host is behind ssh, a word names no service that runs, or one cannot be started.
+    /// The host is another machine, a word names no service that runs, or one cannot be started.
     pub fn beside(
         &self,
         plan: &LabPlan,
@@ -69,8 +69,8 @@ impl Labs {
         if commands.is_empty() {
             return Ok(None);
         }
-        if plan.ssh(host).is_some() {
-            let cause = format!("cannot run commands beside the load on '{host}': it is behind ssh");
+        if plan.far(host).is_some() {
+            let cause = format!("cannot run commands beside the load on '{host}': it is another machine");
             return Err(RunError::Refused(cause));
         }
         let filled: Vec<Vec<String>> = commands

@@ -28,6 +28,7 @@ pub(super) struct LabFile {
 pub(super) struct HostFile {
     pub(super) name: Spanned<String>,
     pub(super) ssh: Option<Spanned<String>>,
+    pub(super) fleet: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) here: bool,
     pub(super) address: Option<Spanned<String>>,

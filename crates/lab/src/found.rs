@@ -43,7 +43,7 @@ fn holder(plan: &LabPlan, address: IpAddr) -> Option<&str> {
 
 /// The way to a host; `None`: its readings are those of the caller.
 fn place(plan: &LabPlan, host: &str) -> Option<HostPlace> {
-    if let Some(address) = plan.ssh(host) {
+    if let Some(address) = plan.far(host) {
         return address.parse().ok();
     }
     let path = namespace::path_of(&plan.name, host);

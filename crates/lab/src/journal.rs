@@ -95,16 +95,16 @@ pub(super) struct MadeThrottle {
     pub(super) bytes_hz: u64,
 }
 
-/// How a host behind ssh is reached.
+/// How another machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Door {
-    /// Whom ssh reaches.
+    /// Whom ssh reaches, or an agent: `fleet:NAME`.
     pub(super) place: String,
     pub(super) ssh_config: Option<PathBuf>,
     pub(super) uses_sudo: bool,
 }
 
-/// A share of the lab on a host behind ssh.
+/// A share of the lab on another machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MadeShare {
     pub(super) host: String,

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Labs {
     path: PathBuf,
-    /// Agents on hosts behind ssh that have been used so far.
+    /// Agents on other machines that have been used so far.
     reach: Mutex<ShareReach>,
     /// This program, which is started again as keepers.
     program: PathBuf,
@@ -47,7 +47,7 @@ pub(crate) struct LabsLock {
 
 impl Labs {
     /// `lab` below a state folder; the state folder of the system if there is none. `ways` has this program, and how it
-    /// reaches hosts behind ssh.
+    /// reaches other machines.
     pub fn below(state: Option<&Path>, ways: Ways, version: &str) -> Labs {
         let state = state.unwrap_or(Path::new(STATE));
         // Services run in other folders than this program.

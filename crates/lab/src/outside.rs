@@ -1,6 +1,6 @@
-//! Hosts of a lab that are not namespaces: this machine in its own network, and machines behind ssh.
+//! Hosts of a lab that are not namespaces: this machine in its own network, and other machines, behind ssh or in a fleet.
 //!
-//! A machine behind ssh builds its share of the lab itself, as its own lab named `LAB-HOST`: from the same plan, in which that
+//! Another machine builds its share of the lab itself, as its own lab named `LAB-HOST`: from the same plan, in which that
 //! host is the local machine and nothing else is created.
 
 use super::file::{HostFile, LinkFile};
@@ -8,6 +8,7 @@ use super::problem::FileProblem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use sysdyno_record::fleet::FleetSelector;
 use sysdyno_record::place::{HostPlace, HostWay};
 use toml::Spanned;
 
@@ -28,6 +29,8 @@ pub enum HostSeat {
     Here,
     /// Behind ssh, as it was typed.
     Ssh(String),
+    /// An agent of a fleet: `fleet:NAME`.
+    Fleet(String),
 }
 
 /// Which part of a lab a plan is carried out for.
@@ -56,13 +59,14 @@ pub(super) fn understand(files: &[HostFile]) -> Result<BTreeMap<String, Outside>
 }
 
 fn outside(file: &HostFile) -> Result<Option<Outside>, FileProblem> {
-    let (seat, named) = match (&file.ssh, file.here) {
-        (Some(ssh), true) => {
-            return Err(FileProblem::with(ssh, "a host is 'here' or behind 'ssh', not both"));
+    let (seat, named) = match (&file.ssh, &file.fleet, file.here) {
+        (Some(typed), _, true) | (None, Some(typed), true) | (Some(_), Some(typed), false) => {
+            return Err(FileProblem::with(typed, "a host is one of 'here', 'ssh', and 'fleet'"));
         }
-        (Some(ssh), false) => ssh_seat(ssh)?,
-        (None, true) => (HostSeat::Here, None),
-        (None, false) => {
+        (Some(ssh), None, false) => ssh_seat(ssh)?,
+        (None, Some(agent), false) => (fleet_seat(agent)?, None),
+        (None, None, true) => (HostSeat::Here, None),
+        (None, None, false) => {
             let wrong =
                 |address| FileProblem::with(address, "a network namespace gets its addresses from its links");
             return file.address.as_ref().map_or(Ok(None), |address| Err(wrong(address)));
@@ -71,7 +75,7 @@ fn outside(file: &HostFile) -> Result<Option<Outside>, FileProblem> {
     if file.switch {
         return Err(FileProblem::with(
             &file.name,
-            "a switch is a network namespace; it cannot be 'here' or behind 'ssh'",
+            "a switch is a network namespace; it cannot be 'here', behind 'ssh', or in a 'fleet'",
         ));
     }
     let address = file.address.as_ref().map(address).transpose()?.or(named).ok_or_else(|| {
@@ -94,6 +98,15 @@ fn ssh_seat(typed: &Spanned<String>) -> Result<(HostSeat, Option<IpAddr>), FileP
         ));
     };
     Ok((HostSeat::Ssh(typed.get_ref().clone()), address.host.parse().ok()))
+}
+
+/// An agent of a fleet; its address is asked for, since the broker knows agents by name only.
+fn fleet_seat(typed: &Spanned<String>) -> Result<HostSeat, FileProblem> {
+    let place = format!("fleet:{}", typed.get_ref());
+    match place.parse::<HostPlace>().map(|place| place.way) {
+        Ok(HostWay::Fleet(FleetSelector::Name(_))) => Ok(HostSeat::Fleet(place)),
+        _ => Err(FileProblem::with(typed, "this is not the name of an agent, such as web1")),
+    }
 }
 
 fn address(typed: &Spanned<String>) -> Result<IpAddr, FileProblem> {

@@ -1,13 +1,14 @@
-//! Which parts of a lab belong to this machine and which to machines behind ssh; which hosts are connected or share files.
+//! Which parts of a lab belong to this machine and which to other machines; which hosts are connected or share files.
 
 use super::outside::{HostSeat, ShareOf};
 use super::plan::{LabPlan, LabService};
 
 impl LabPlan {
-    /// Whom ssh reaches for a host; `None`: it is on this machine, or there is no such host.
-    pub fn ssh(&self, host: &str) -> Option<&str> {
+    /// The way to a host that is another machine, as [`HostPlace`](sysdyno_record::place::HostPlace) reads it; `None`: it is on
+    /// this machine, or there is no such host.
+    pub fn far(&self, host: &str) -> Option<&str> {
         match &self.outside.get(host)?.seat {
-            HostSeat::Ssh(place) => Some(place),
+            HostSeat::Ssh(place) | HostSeat::Fleet(place) => Some(place),
             HostSeat::Here => None,
         }
     }
@@ -21,7 +22,7 @@ impl LabPlan {
     pub(super) fn is_own(&self, host: &str) -> bool {
         match &self.share {
             Some(share) => share.host == host,
-            None => self.ssh(host).is_none(),
+            None => self.far(host).is_none(),
         }
     }
 
@@ -40,10 +41,10 @@ impl LabPlan {
         if self.share.is_some() { 0..0 } else { 0..self.links.len() }
     }
 
-    /// Hosts that are behind ssh for this machine, in the order of the file, with whom ssh reaches.
-    pub(super) fn ssh_hosts(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Hosts that are other machines for this one, in the order of the file, with the ways to them.
+    pub(super) fn far_hosts(&self) -> impl Iterator<Item = (&str, &str)> {
         let hosts = self.hosts.iter().filter(move |host| self.share.is_none() && !self.is_own(host));
-        hosts.filter_map(move |host| Some((host.as_str(), self.ssh(host)?)))
+        hosts.filter_map(move |host| Some((host.as_str(), self.far(host)?)))
     }
 
     /// What a share is called on its host.
@@ -51,7 +52,7 @@ impl LabPlan {
         format!("{}-{host}", self.name)
     }
 
-    /// The plan as a host behind ssh carries it out.
+    /// The plan as another machine carries it out.
     pub(super) fn share(&self, host: &str, of: &str) -> LabPlan {
         let mut plan = self.clone();
         plan.name = self.share_name(host);
@@ -75,7 +76,7 @@ impl LabPlan {
 
     /// Whether two hosts have the same files.
     pub(super) fn check_files(&self, from: &str, to: &str) -> Result<(), String> {
-        let machine = |host| self.ssh(host).map(|_| host);
+        let machine = |host| self.far(host).map(|_| host);
         let is_same = from == to || machine(from) == machine(to) && self.share.is_none();
         if is_same {
             Ok(())

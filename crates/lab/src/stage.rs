@@ -49,7 +49,7 @@ impl LabStage {
         }
         labs.up(&order, told, is_stopped)?;
         let path = namespace::path_of(&order.plan.name, generator);
-        let stays = order.plan.is_here(generator) || order.plan.ssh(generator).is_some();
+        let stays = order.plan.is_here(generator) || order.plan.far(generator).is_some();
         let entered = if stays { Ok(()) } else { namespace::enter(&path).map_err(cannot) };
         let stage = LabStage { labs, order, generator: generator.to_owned(), home };
         match entered {
@@ -93,7 +93,7 @@ impl LabStage {
     /// The host of a service, for an agent.
     pub fn place(&self, service: &str) -> Option<HostPlace> {
         let host = self.order.plan.host_of(service)?;
-        match self.order.plan.ssh(host) {
+        match self.order.plan.far(host) {
             Some(place) => place.parse().ok(),
             None => format!("netns:sysdyno-{}-{host}", self.order.plan.name).parse().ok(),
         }

@@ -3,6 +3,7 @@
 use super::check::{self, Subject};
 use super::journal::{self, MadeLab};
 use super::labs::Labs;
+use super::outside::HostSeat;
 use super::paths::{ended_of, log_of};
 use super::plan::{LabPlan, LabService, is_kept_name};
 use super::plan_links::Relay;
@@ -46,10 +47,13 @@ pub struct LabStatus {
 pub struct HostStatus {
     /// Its name in the lab.
     pub name: String,
-    /// Its name below `/run/netns`, as `ip netns exec` takes it; empty if it is behind ssh.
+    /// Its name below `/run/netns`, as `ip netns exec` takes it; empty if it is another machine.
     pub namespace: String,
-    /// Whom ssh reaches; `None`: it is on this machine.
+    /// Whom ssh reaches; `None`: it is not behind ssh.
     pub ssh: Option<String>,
+    /// The agent of a fleet that it is, as `fleet:NAME`; `None`: it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
     /// Whether it is this machine in its own network.
     pub is_here: bool,
     /// Whether it is there.
@@ -93,7 +97,7 @@ impl Labs {
         let plan = &made.begin.plan;
         let is_of_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         let told = |host: &str| (host.to_owned(), self.share_status(&made, host));
-        let shares: Shares = plan.ssh_hosts().map(|(host, _)| told(host)).collect();
+        let shares: Shares = plan.far_hosts().map(|(host, _)| told(host)).collect();
         let is_whole = |share: &ShareStatus| share.is_up && share.is_of_this_boot;
         let are_whole = shares.values().flatten().all(is_whole);
         let meant = |host: &&String| plan.share.is_none() || plan.is_own(host);
@@ -202,7 +206,7 @@ impl Labs {
     /// What services tell of themselves just now, of those whose recipes say where they are asked.
     pub(super) fn readings(&self, plan: &LabPlan) -> Vec<ServiceReading> {
         let mut found = metrics::readings(plan, &self.folder_of(&plan.name));
-        if plan.ssh_hosts().next().is_some()
+        if plan.far_hosts().next().is_some()
             && let Ok(made) = self.made(&plan.name)
         {
             found.extend(self.share_readings(&made));
@@ -259,17 +263,21 @@ pub struct ServiceLog {
     pub text: String,
 }
 
-/// The reports of hosts behind ssh, by name; an error for a host that does not answer.
+/// The reports of other machines, by name; an error for a host that does not answer.
 type Shares = BTreeMap<String, Result<ShareStatus, RunError>>;
 
 fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
     let name = host.to_owned();
     let outside = plan.outside.get(host).map(|outside| outside.address.to_string());
     if let Some(share) = shares.get(host) {
+        let seat = plan.outside.get(host).map(|outside| &outside.seat);
+        let far =
+            |is: fn(&HostSeat) -> bool| plan.far(host).filter(|_| seat.is_some_and(is)).map(str::to_owned);
         return HostStatus {
             name,
             namespace: String::new(),
-            ssh: plan.ssh(host).map(str::to_owned),
+            ssh: far(|seat| matches!(seat, HostSeat::Ssh(_))),
+            fleet: far(|seat| matches!(seat, HostSeat::Fleet(_))),
             is_here: false,
             is_there: share.as_ref().is_ok_and(|share| share.is_of_this_boot),
             addresses: outside.into_iter().collect(),
@@ -284,6 +292,7 @@ fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
     HostStatus {
         name,
         ssh: None,
+        fleet: None,
         is_here: plan.is_here(host),
         namespace: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         is_there: namespace::inode(&path).is_some(),

@@ -105,16 +105,18 @@ fn hosts_may_be_this_machine_and_others_behind_ssh() {
          [[service]]\nname = 'web'\nhost = 'other'\nrecipe = 'nginx'\nwith = { site = 'php', upstream = 'php' }\n";
     let plan = parse(&format!("{OUTSIDE}{services}")).expect("is a lab");
     assert!(plan.is_here("me") && !plan.is_here("far") && !plan.is_here("n"));
-    assert_eq!((plan.ssh("far"), plan.ssh("me"), plan.ssh("n")), (Some("ann@web.example"), None, None));
+    assert_eq!((plan.far("far"), plan.far("me"), plan.far("n")), (Some("ann@web.example"), None, None));
     assert_eq!(plan.address("other").to_string(), "2001:db8::7");
     assert_eq!(plan.address_from("other", "far").to_string(), "192.0.2.7");
     assert_eq!(plan.own_hosts().collect::<Vec<_>>(), ["me", "n"]);
-    assert_eq!(plan.ssh_hosts().map(|(host, _)| host).collect::<Vec<_>>(), ["far", "other"]);
+    assert_eq!(plan.far_hosts().map(|(host, _)| host).collect::<Vec<_>>(), ["far", "other"]);
     assert_eq!(plan.generator(), "me");
     let share = plan.share("other", "x/1");
     assert_eq!((share.name.as_str(), share.own_hosts().count()), ("a-other", 1));
-    assert!(share.is_here("other") && share.ssh_hosts().next().is_none());
+    assert!(share.is_here("other") && share.far_hosts().next().is_none());
     assert_eq!(share.own_services().map(|service| service.name.as_str()).collect::<Vec<_>>(), ["web"]);
+    let agent = parse(&OUTSIDE.replace("ssh = 'ann@web.example'", "fleet = 'web1'")).expect("is a lab");
+    assert_eq!((agent.far("far"), agent.far_hosts().count()), (Some("fleet:web1"), 2));
     let json = serde_json::to_string(&share).expect("can be written");
     assert_eq!(serde_json::from_str::<LabPlan>(&json).expect("can be read"), share);
 }
@@ -133,7 +135,16 @@ fn what_is_wrong_with_hosts_that_are_no_namespaces_is_told() {
         (host("here = true"), "line 3, column 8: it needs an 'address'"),
         (host("ssh = 'netns:x'"), "line 4, column 7: this is not a host for ssh"),
         (host("ssh = '-oProxyCommand=id'"), "line 4, column 7: this is not a host for ssh"),
-        (host("ssh = 'u@10.0.0.1'\nhere = true"), "line 4, column 7: a host is 'here' or behind 'ssh'"),
+        (
+            host("ssh = 'u@10.0.0.1'\nhere = true"),
+            "line 4, column 7: a host is one of 'here', 'ssh', and 'fleet'",
+        ),
+        (
+            host("ssh = 'u@10.0.0.1'\nfleet = 'web1'"),
+            "line 5, column 9: a host is one of 'here', 'ssh', and 'fleet'",
+        ),
+        (host("fleet = 'site=east'"), "line 4, column 9: this is not the name of an agent"),
+        (host("fleet = 'web1'"), "line 3, column 8: it needs an 'address'"),
         (
             host("address = '10.0.0.1'"),
             "line 4, column 11: a network namespace gets its addresses from its links",

@@ -24,6 +24,7 @@ mod diag;
 mod discover;
 mod error;
 mod facts;
+mod host_busy;
 mod identity;
 mod links;
 mod logs;
@@ -49,6 +50,7 @@ pub use discover::{
 };
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};
+pub use host_busy::HostBusy;
 pub use identity::{Identity, identity};
 pub use links::{HopRoute, NextHop, bonds, hop_routes, leads_over, neighbor_mac, next_hop, of_route};
 pub use roots::Roots;

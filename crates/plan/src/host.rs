@@ -55,8 +55,8 @@ pub trait ExperimentLab {
     /// Whether one of its services on this machine has a volume.
     fn has_volume(&self) -> bool;
 
-    /// How a host is reached by ssh; `None`: it is not.
-    fn ssh(&self, host: &str) -> Option<&str>;
+    /// The way to a host that is another machine; `None`: it is none.
+    fn far(&self, host: &str) -> Option<&str>;
 
     /// The lab with these changes.
     ///

@@ -1,15 +1,17 @@
-//! Options of hosts behind ssh, and of the agents that run there.
+//! Options of other machines that take part in labs, and of the agents that run there.
 
 use clap::Args;
 use std::path::PathBuf;
-use sysdyno_plan::options::{SshOptions, Typed};
+use sysdyno_plan::options::{BrokerOptions, SshOptions, Typed};
 use sysdyno_record::units::SpanNs;
 
-/// How to reach hosts of a lab behind ssh.
+/// How to reach hosts of a lab that are other machines.
 #[derive(Clone, Debug, Default, Args)]
-pub struct LabSshOptions {
+pub struct LabHostOptions {
     #[command(flatten)]
     pub ssh: SshOptions,
+    #[command(flatten)]
+    pub broker: BrokerOptions,
     /// Use `sudo -n` on hosts behind ssh; labs need root there
     #[arg(long, global = true)]
     pub server_sudo: bool,

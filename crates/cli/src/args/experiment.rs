@@ -1,6 +1,6 @@
 //! Command-line arguments of `experiment`.
 
-use super::{ComparisonForm, FenceOptions, LabSshOptions, LiveOptions, RecordOptions};
+use super::{ComparisonForm, FenceOptions, LabHostOptions, LiveOptions, RecordOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -151,7 +151,7 @@ pub struct ExperimentHostArgs {
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
     #[command(flatten)]
-    pub ssh: LabSshOptions,
+    pub ways: LabHostOptions,
     #[command(flatten)]
     pub fence: FenceOptions,
     /// Install packages that the lab's services need, without asking

@@ -3,8 +3,9 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use sysdyno_fleet::Permission;
-use sysdyno_plan::options::BrokerOptions;
+use sysdyno_plan::options::{BrokerOptions, Typed};
 use sysdyno_record::fleet::FleetLabels;
+use sysdyno_record::units::SpanNs;
 
 /// Arguments of `fleet`.
 #[derive(Debug, Args)]
@@ -43,6 +44,8 @@ pub enum FleetCommand {
     Agent(FleetAgentArgs),
     /// List the agents that answer
     Ls(FleetListArgs),
+    /// Show the agents second by second: how busy they are, who uses them, which have gone silent
+    Top(FleetTopArgs),
 }
 
 /// Arguments of `fleet up`.
@@ -78,12 +81,28 @@ pub struct FleetAgentArgs {
     #[arg(long, value_name = "KEY=VALUE,…", default_value = "")]
     pub labels: FleetLabels,
     /// What controllers may do: load (send load to other hosts), loopback (with load, also to this one), observe (read this
-    /// host)
+    /// host), lab (install and start programs, and change settings, as this user)
     #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
     pub allow: Vec<Permission>,
     /// Accept a controller's word that a target behind a router may be loaded (its --target-is-mine)
     #[arg(long)]
     pub trust_target_is_mine: bool,
+}
+
+/// Arguments of `fleet top`.
+#[derive(Debug, Args)]
+pub struct FleetTopArgs {
+    #[command(flatten)]
+    pub broker: BrokerOptions,
+    /// Time between two tables: 500ms to 1h [default: 1s]
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Typed<SpanNs>>,
+    /// Print so many tables, and end
+    #[arg(long, value_name = "COUNT")]
+    pub count: Option<u64>,
+    /// Print one JSON document per table, each on its line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `fleet ls`.

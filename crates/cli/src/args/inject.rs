@@ -1,6 +1,6 @@
 //! Command-line arguments of `inject`.
 
-use super::LabSshOptions;
+use super::LabHostOptions;
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_plan::options::Typed;
@@ -28,5 +28,5 @@ pub struct InjectArgs {
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
     #[command(flatten)]
-    pub ssh: LabSshOptions,
+    pub ways: LabHostOptions,
 }

@@ -1,6 +1,6 @@
 //! Command-line arguments of `lab`.
 
-use super::LabSshOptions;
+use super::LabHostOptions;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub struct LabArgs {
     #[arg(long, global = true, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
     #[command(flatten)]
-    pub ssh: LabSshOptions,
+    pub ways: LabHostOptions,
 }
 
 /// What an archive of images is.
@@ -29,7 +29,7 @@ pub enum ImageFormatWord {
 /// The subcommands of `lab`.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Bring a lab up: namespaces, links, hosts behind ssh, and services, in this order; needs root
+    /// Bring a lab up: namespaces, links, other machines, and services, in this order; needs root
     Up {
         /// Lab file
         #[arg(default_value = "lab.toml")]
@@ -93,7 +93,7 @@ pub enum LabCommand {
         /// Service whose volume to unmount
         service: String,
     },
-    /// Tear down a lab, even a partial one: processes, namespaces, links, and files, here and on hosts behind ssh
+    /// Tear down a lab, even a partial one: processes, namespaces, links, and files, here and on other machines
     Down {
         /// Lab, by name or file
         #[arg(value_name = "NAME|FILE", required_unless_present = "all")]

@@ -25,7 +25,7 @@ mod tryout;
 mod tune;
 mod watch;
 
-pub use agent::{AgentArgs, LabSshOptions};
+pub use agent::{AgentArgs, LabHostOptions};
 pub use autotune::AutotuneArgs;
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{
@@ -34,7 +34,7 @@ pub use experiment::{
 };
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
-pub use fleet::{FleetAgentArgs, FleetArgs, FleetCommand, FleetListArgs, FleetUpArgs};
+pub use fleet::{FleetAgentArgs, FleetArgs, FleetCommand, FleetListArgs, FleetTopArgs, FleetUpArgs};
 pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
 pub use lab::{ImageFormatWord, LabArgs, LabCommand};

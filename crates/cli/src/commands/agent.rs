@@ -1,6 +1,6 @@
 //! Agents: of this host, of those of the server and of the generators, and this process as the agent of another one.
 
-use super::fleet::FleetAccess;
+use super::fleet::NamedFleet;
 use crate::args::AgentArgs;
 use crate::exit::Exit;
 use crate::fence;
@@ -9,11 +9,12 @@ use crate::ui::Ui;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use sysdyno_lab::{Labs, Shares};
 use sysdyno_plan::options::{BrokerOptions, FleetOptions, ServerOptions, SshOptions};
-use sysdyno_record::place::{HostPlace, HostWay};
+use sysdyno_record::place::HostPlace;
 use sysdyno_record::plan::Endpoint;
-use sysdyno_run::agent::{self, AgentConnection, Fleet, RemoteAgent, Serving, Ways};
+use sysdyno_run::agent::{self, AgentConnection, Fleet, FleetWay, RemoteAgent, Serving, Ways};
 
 /// What the process is called, wherever its file lies.
 const NAME: &std::ffi::CStr = c"sysdyno-agent";
@@ -46,7 +47,7 @@ pub fn reach(
     target: Option<&Endpoint>,
     ui: &Ui,
 ) -> anyhow::Result<Option<RemoteAgent>> {
-    let ways = ways(&options.ssh, options.server_sudo)?;
+    let ways = ways(&options.ssh, options.server_sudo, &options.fleet)?;
     let place = match (&options.server, target) {
         (Some(place), _) => place.0.clone(),
         (None, Some(Endpoint::Tcp(address))) if !address.ip().is_loopback() => {
@@ -58,7 +59,7 @@ pub fn reach(
         }
         (None, _) => return Ok(None),
     };
-    let agent = meet(&place, &ways, &options.fleet)?;
+    let agent = meet(&place, &ways)?;
     ui.note(&format!("also reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(Some(agent))
 }
@@ -71,7 +72,7 @@ pub fn reach_host(
     ui: &Ui,
 ) -> anyhow::Result<RemoteAgent> {
     let fleet = FleetOptions { broker: broker.clone(), ..FleetOptions::default() };
-    let agent = meet(place, &ways(ssh, uses_sudo)?, &fleet)?;
+    let agent = meet(place, &ways(ssh, uses_sudo, &fleet)?)?;
     ui.note(&format!("reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(agent)
 }
@@ -88,20 +89,10 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
         options.load_from.len(),
         least.unwrap_or_default()
     );
-    let ways = ways(&options.ssh, false)?;
+    let ways = ways(&options.ssh, false, &options.fleet)?;
     let mut hosts = Vec::new();
-    let mut access = None;
     for place in &options.load_from {
-        let agent = match &place.0.way {
-            HostWay::Fleet(_) => {
-                let access = match &mut access {
-                    Some(access) => access,
-                    None => access.insert(FleetAccess::connect(&options.fleet)?),
-                };
-                RemoteAgent::meet(access.open(&place.0)?, env!("CARGO_PKG_VERSION"))?
-            }
-            _ => meet(&place.0, &ways, &options.fleet)?,
-        };
+        let agent = meet(&place.0, &ways)?;
         ui.note(&format!("sending from host '{}'; {}", agent.host(), clock_text(&agent)));
         hosts.push(agent);
     }
@@ -109,17 +100,14 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
     Ok(Some(Fleet::new(hosts).with_least(least)))
 }
 
-/// This program, and how ssh reaches other hosts.
-pub fn ways(options: &SshOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
-    Ok(Ways { program: program()?, ssh_config: options.ssh_config.clone(), uses_sudo })
+/// This program, and how ssh and a broker reach other hosts.
+pub fn ways(options: &SshOptions, uses_sudo: bool, fleet: &FleetOptions) -> anyhow::Result<Ways> {
+    let fleet: Option<Arc<dyn FleetWay>> = Some(Arc::new(NamedFleet::new(fleet)));
+    Ok(Ways { program: program()?, ssh_config: options.ssh_config.clone(), uses_sudo, fleet })
 }
 
-fn meet(place: &HostPlace, ways: &Ways, fleet: &FleetOptions) -> anyhow::Result<RemoteAgent> {
-    let connection = match &place.way {
-        HostWay::Fleet(_) => FleetAccess::connect(fleet)?.open(place)?,
-        _ => AgentConnection::open(place, ways)?,
-    };
-    Ok(RemoteAgent::meet(connection, env!("CARGO_PKG_VERSION"))?)
+fn meet(place: &HostPlace, ways: &Ways) -> anyhow::Result<RemoteAgent> {
+    Ok(RemoteAgent::meet(AgentConnection::open(place, ways)?, env!("CARGO_PKG_VERSION"))?)
 }
 
 fn clock_text(agent: &RemoteAgent) -> String {

@@ -21,7 +21,7 @@ pub fn inject(args: &InjectArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let name = name_of(&args.lab)?;
     let is_file = Path::new(&args.lab).is_file();
     let beside = if is_file { Path::new(&args.lab).parent().map(Path::to_owned) } else { None };
-    let labs = labs(args.state_dir.as_deref(), &args.ssh)?;
+    let labs = labs(args.state_dir.as_deref(), &args.ways)?;
     let stage = LabStage::of_running(labs, &name, beside.clone().unwrap_or_default()).map_err(said)?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     if args.remove {

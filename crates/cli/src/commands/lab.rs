@@ -1,6 +1,6 @@
-//! `sysdyno lab`: hosts, links and services, on this machine and on others behind ssh.
+//! `sysdyno lab`: hosts, links and services, on this machine and on others, behind ssh or in a fleet.
 
-use crate::args::{ImageFormatWord, LabArgs, LabCommand, LabSshOptions};
+use crate::args::{ImageFormatWord, LabArgs, LabCommand, LabHostOptions};
 use crate::exit::Exit;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow, bail, ensure};
@@ -18,6 +18,7 @@ use sysdyno_lab::{
     self as lab, Forwarded, HostImage, ImageFormat, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf,
     Recipe, Relay, START_SCRIPT, ServiceStatus, UpOrder, write_images,
 };
+use sysdyno_plan::options::FleetOptions;
 use sysdyno_report::{escape, number};
 use sysdyno_run::RunError;
 use sysdyno_serve::{ServedLab, ServedService};
@@ -43,14 +44,15 @@ pub fn lab(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
     })
 }
 
-/// The labs below a state folder, and how hosts of theirs are reached that are behind ssh.
-pub fn labs(state: Option<&Path>, ssh: &LabSshOptions) -> anyhow::Result<Labs> {
-    let ways = super::agent::ways(&ssh.ssh, ssh.server_sudo)?;
+/// The labs below a state folder, and how hosts of theirs are reached that are other machines.
+pub fn labs(state: Option<&Path>, hosts: &LabHostOptions) -> anyhow::Result<Labs> {
+    let fleet = FleetOptions { broker: hosts.broker.clone(), ..FleetOptions::default() };
+    let ways = super::agent::ways(&hosts.ssh, hosts.server_sudo, &fleet)?;
     Ok(Labs::below(state, ways, env!("CARGO_PKG_VERSION")))
 }
 
 fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let labs = labs(args.state_dir.as_deref(), &args.ssh)?;
+    let labs = labs(args.state_dir.as_deref(), &args.ways)?;
     match args.command {
         LabCommand::Up { file, yes, dry_run: false } => up(&labs, &file, yes, ui),
         LabCommand::Up { file, dry_run: true, .. } => dry_run(&labs, &file, ui),
@@ -217,7 +219,7 @@ pub(super) fn fetch(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::
     Ok(())
 }
 
-/// Sees to it that what is missing on hosts behind ssh gets installed and fetched there, if that is wanted.
+/// Sees to it that what is missing on other machines gets installed and fetched there, if that is wanted.
 pub(super) fn provide_there(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
     for NeedsOf { host, needs } in labs.needs_there(plan)? {
         let Missing { programs, packages, unknown } = &needs.missing;
@@ -261,8 +263,11 @@ fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
     let mut text = String::new();
     for host in &plan.hosts {
         let address = plan.outside.get(host).map(|outside| outside.address.to_string()).unwrap_or_default();
-        let is = match plan.ssh(host) {
-            Some(place) => format!("{address}, over ssh to {place}, as lab {}-{host} there", plan.name),
+        let is = match plan.far(host) {
+            Some(place) => {
+                let way = if place.starts_with("fleet:") { "agent" } else { "over ssh to" };
+                format!("{address}, {way} {place}, as lab {}-{host} there", plan.name)
+            }
             None if plan.is_here(host) => format!("{address}, this machine"),
             None => format!("network namespace sysdyno-{}-{host}", plan.name),
         };
@@ -321,7 +326,7 @@ fn state(lab: &LabStatus) -> &'static str {
 
 /// The labs of this host as `serve` shows them; those that cannot be read are left out.
 pub fn served() -> Vec<ServedLab> {
-    let Ok(labs) = labs(None, &LabSshOptions::default()) else { return Vec::new() };
+    let Ok(labs) = labs(None, &LabHostOptions::default()) else { return Vec::new() };
     let names = labs.names().unwrap_or_default();
     let service = |service: ServiceStatus| ServedService {
         name: service.name,
@@ -342,10 +347,11 @@ fn shown(lab: &LabStatus) -> String {
     let mut text = format!("{}: {}\n", lab.name, state(lab));
     for host in &lab.hosts {
         let missing = if host.is_there { "" } else { "  (missing)" };
-        let place = match &host.ssh {
-            Some(place) => format!("ssh {}", place.trim_start_matches("ssh://")),
-            None if host.is_here => format!("here, also as netns {}", host.namespace),
-            None => format!("netns {}", host.namespace),
+        let place = match (&host.ssh, &host.fleet) {
+            (Some(place), _) => format!("ssh {}", place.trim_start_matches("ssh://")),
+            (None, Some(place)) => place.clone(),
+            _ if host.is_here => format!("here, also as netns {}", host.namespace),
+            _ => format!("netns {}", host.namespace),
         };
         let _ =
             writeln!(text, "  host     {:<12} {place}  {}{missing}", host.name, host.addresses.join(", "));

@@ -54,7 +54,7 @@ fn diagnose(args: &SelftestDiagnoseArgs, ui: &Ui) -> anyhow::Result<Exit> {
     for bed in beds()? {
         for planned in bed.plans(&selection, &Here)? {
             // What is missing is asked for before anything is measured.
-            let labs = provide_all(&planned.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+            let labs = provide_all(&planned.plan, (&tuning, &args.host.ways), args.host.yes, ui)?;
             all.push((bed.clone(), planned, labs));
         }
     }
@@ -110,7 +110,7 @@ fn measure(
     let live = RefCell::default();
     let making =
         Making { tuning, guard: &guard, live: &live, signals, ui: &ui.quiet(host.quiet), resume: None };
-    let exit = make(&mut folder, (labs, &host.ssh), &making);
+    let exit = make(&mut folder, (labs, &host.ways), &making);
     for cell in measured_cells(&folder.lines) {
         let Some(case) = cases.get(cell.variant as usize) else { continue };
         judged.push(judged_case(case, folder.runs().join(&cell.run))?);

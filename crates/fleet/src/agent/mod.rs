@@ -5,7 +5,7 @@
 //!                 ▲                                                                │
 //!                 └────────────── messages ◄── chunks, on the disk ◄───────────────┘
 //! ```
-//! One controller at a time. What it says counts only if one of the pinned keys has signed it. The process that works for it
+//! One controller at a time, which may have several sessions: of a lab, of its server, of its load. What it says counts only if one of the pinned keys has signed it. The process that works for it
 //! stops its load by itself when it has heard nothing for the length of the lease, whatever happens to this one.
 
 mod session;
@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
+use sysdyno_observe::HostBusy;
 use sysdyno_record::fleet::FleetLabels;
 use sysdyno_record::units::MonoNs;
 use sysdyno_run::agent::wire::PROTOCOL;
@@ -96,6 +97,7 @@ pub fn serve_fleet(
         sessions: Vec::new(),
         finished: VecDeque::new(),
         carded: MonoNs(0),
+        busy: HostBusy::default(),
         unknown: MonoNs(0),
         say,
     };
@@ -113,6 +115,7 @@ struct FleetAgent<'a> {
     finished: VecDeque<SessionId>,
     /// When the card was last sent.
     carded: MonoNs,
+    busy: HostBusy,
     /// When a message of an unknown key was last logged.
     unknown: MonoNs,
     say: &'a mut dyn FnMut(&str),
@@ -146,7 +149,8 @@ impl FleetAgent<'_> {
         // One that has lost its lease is in nobody's way: the next controller takes over.
         let holds = |session: &&AgentSession| session.is_working() && !session.has_lost_lease();
         let working = self.sessions.iter().find(holds);
-        self.card.leased_to = working.map(|session| session.claimed().to_owned());
+        self.card.leased_to = working.map(|session| session.controller().1.to_owned());
+        self.card.busy_ratio = self.busy.ratio();
         if let Ok(bytes) = serde_json::to_vec(&self.card) {
             self.client.publish(&subject::here(&self.setup.name), &bytes);
         }
@@ -184,7 +188,7 @@ impl FleetAgent<'_> {
     fn open(&mut self, id: SessionId, (key, body): (PublicKey, OpenBody)) {
         let claimed: String = body.controller.chars().filter(|one| !one.is_control()).take(80).collect();
         let by = format!("{claimed} ({key})");
-        if let Err(cause) = self.may_open(&body) {
+        if let Err(cause) = self.may_open((&key, &claimed), &body) {
             self.note(AuditEvent::Refused, &id.to_string(), &by, &cause);
             let refusal = FleetMessage::plain(MessageKind::Refused, id, 0).with_body(cause.into_bytes());
             let to = subject::from(&self.setup.name, &id.to_string());
@@ -201,7 +205,7 @@ impl FleetAgent<'_> {
         self.sessions.push(session);
     }
 
-    fn may_open(&mut self, body: &OpenBody) -> Result<(), String> {
+    fn may_open(&mut self, who: (&PublicKey, &str), body: &OpenBody) -> Result<(), String> {
         let version = &self.setup.version;
         let is_same = body.fleet_protocol == FLEET_PROTOCOL
             && body.agent_protocol == PROTOCOL
@@ -215,11 +219,12 @@ impl FleetAgent<'_> {
             ));
         }
         // A controller that has lost its lease loses the agent to the next one.
+        let is_others = |session: &AgentSession| session.is_working() && session.controller() != who;
         let silent =
-            self.sessions.iter_mut().filter(|session| session.is_working() && session.has_lost_lease());
+            self.sessions.iter_mut().filter(|session| is_others(session) && session.has_lost_lease());
         silent.for_each(|session| session.close("another controller took over after its lease ran out"));
-        if let Some(working) = self.sessions.iter().find(|session| session.is_working()) {
-            return Err(format!("it is used by {}", working.claimed()));
+        if let Some(working) = self.sessions.iter().find(|session| is_others(session)) {
+            return Err(format!("it is used by {}", working.controller().1));
         }
         match self.sessions.len() < MAX_SESSIONS {
             true => Ok(()),

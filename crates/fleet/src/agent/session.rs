@@ -15,6 +15,7 @@ use crate::nats::{NatsClient, PublicKey, random};
 use crate::spool::Spool;
 use crate::stream::{Incoming, Outgoing};
 use crate::subject;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -144,9 +145,9 @@ impl AgentSession {
         self.id
     }
 
-    /// Who the controller says that it is.
-    pub(super) fn claimed(&self) -> &str {
-        &self.claimed
+    /// The controller: its key, and who it says that it is.
+    pub(super) fn controller(&self) -> (&PublicKey, &str) {
+        (&self.key, &self.claimed)
     }
 
     /// Whether a process works for it.
@@ -370,18 +371,28 @@ impl AgentSession {
 
 /// What a request is, for the log.
 fn described(call: &AgentRequest) -> String {
-    let AgentRequest::Part(part) = call else { return call.words().to_owned() };
-    let plan = part.load_plan();
-    format!(
-        "{} {} of {} to {} ({:?}): {} connections, {} threads, in all",
-        call.words(),
-        part.host + 1,
-        part.hosts,
-        plan.target.url,
-        plan.target.endpoint,
-        plan.connections,
-        plan.threads
-    )
+    let words = call.words();
+    match call {
+        AgentRequest::Part(part) => {
+            let (part, of, plan) = (part.host + 1, part.hosts, part.load_plan());
+            format!(
+                "{words} {part} of {of} to {} ({:?}): {} connections, {} threads, in all",
+                plan.target.url, plan.target.endpoint, plan.connections, plan.threads
+            )
+        }
+        AgentRequest::Share(share) => format!("{words}: {}", described_share(share)),
+        _ => words.to_owned(),
+    }
+}
+
+/// What is done to a share, with the lab, and the service or the settings that are meant.
+fn described_share(call: &Value) -> String {
+    let Some((name, of)) = call.as_object().and_then(|call| call.iter().next()) else {
+        return call.as_str().unwrap_or_default().to_owned();
+    };
+    let meant = ["/plan/name", "/share/lab", "/service", "/path", "/changes"];
+    let meant = meant.into_iter().filter_map(|path| of.pointer(path)).map(Value::to_string);
+    [name.clone()].into_iter().chain(meant).collect::<Vec<_>>().join(" ")
 }
 
 fn framed(text: &[u8]) -> Option<Vec<u8>> {

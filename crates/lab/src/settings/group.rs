@@ -104,7 +104,7 @@ impl LabPlan {
     /// On which host a setting of what runs is changed: any one on the machine of the service whose process it names.
     fn runs_on<'a>(&'a self, host: &'a str, key: &str) -> &'a str {
         let named = pid_of(key).and_then(|service| self.host_of(service)).unwrap_or(host);
-        let machine = |host| self.ssh(host).map(|_| host);
+        let machine = |host| self.far(host).map(|_| host);
         match self.own_hosts().next() {
             _ if machine(named) == machine(host) => host,
             Some(own) if machine(named).is_none() => own,

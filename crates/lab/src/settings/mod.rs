@@ -87,7 +87,7 @@ impl LabStage {
             held.extend(more);
             self.within(others, tuning, held, work)
         });
-        match self.order.plan.ssh(&group.host) {
+        match self.order.plan.far(&group.host) {
             Some(_) => self.within_there(group, next),
             None => self.within_here(group, tuning, next),
         }

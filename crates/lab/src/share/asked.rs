@@ -60,7 +60,7 @@ impl Labs {
     pub(crate) fn share_readings(&self, made: &MadeLab) -> Vec<ServiceReading> {
         let plan = &made.begin.plan;
         let mut found = Vec::new();
-        for (host, _) in plan.ssh_hosts() {
+        for (host, _) in plan.far_hosts() {
             let told = match self.ask_share(made, host, |share| ShareCall::Readings { share }) {
                 Ok(ShareReply::Readings(readings)) => Ok(readings),
                 Ok(_) => Err("it sent an unexpected answer".to_owned()),
@@ -83,7 +83,11 @@ impl Labs {
         let share = share.ok_or_else(|| nothing_there(host))?;
         let reach = self.reach();
         let door = reach.again(&share.door);
-        let HostWay::Ssh(address) = ShareReach::place(&door)?.way else { return Err(nothing_there(host)) };
+        let HostWay::Ssh(address) = ShareReach::place(&door)?.way else {
+            return Err(RunError::Refused(format!(
+                "cannot run on host '{host}': an agent of a fleet gives nobody a terminal\nhint: log in there"
+            )));
+        };
         let sudo = ["sudo", "-n", "--"].map(str::to_owned);
         let words: Vec<String> =
             if door.uses_sudo { sudo.iter().chain(argv).cloned().collect() } else { argv.to_vec() };

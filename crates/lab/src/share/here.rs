@@ -11,14 +11,14 @@ use sysdyno_run::RunError;
 
 /// What is done to all that is of a lab, wherever it is.
 impl Labs {
-    /// What hosts behind ssh need before services can be started there.
+    /// What other machines need before services can be started there.
     ///
     /// # Errors
     /// A host cannot be reached.
     pub fn needs_there(&self, plan: &LabPlan) -> Result<Vec<NeedsOf>, RunError> {
         let mut reach = self.reach();
         let mut found = Vec::new();
-        for (host, place) in plan.ssh_hosts() {
+        for (host, place) in plan.far_hosts() {
             let (door, plan) = (reach.door(place), Box::new(plan.share(host, "")));
             let ShareReply::Needs(needs) = reach.ask(&door, ShareCall::Look { plan }, NEVER)? else {
                 return Err(RunError::Answer { request: "check what a lab needs" });
@@ -28,13 +28,13 @@ impl Labs {
         Ok(found)
     }
 
-    /// Installs and fetches what a host behind ssh needs.
+    /// Installs and fetches what another machine needs.
     ///
     /// # Errors
     /// It cannot be had there.
     pub fn provide_there(&self, plan: &LabPlan, host: &str) -> Result<(), RunError> {
         let mut reach = self.reach();
-        let Some(place) = plan.ssh(host) else { return Ok(()) };
+        let Some(place) = plan.far(host) else { return Ok(()) };
         let (door, plan) = (reach.door(place), Box::new(plan.share(host, "")));
         reach.ask(&door, ShareCall::Provide { plan }, NEVER).map(drop)
     }
@@ -49,7 +49,7 @@ impl Labs {
     ) -> Result<Vec<MadeShare>, RunError> {
         let (order, mut reach) = (site.order, self.reach());
         let mut begun = Vec::new();
-        for (host, place) in order.plan.ssh_hosts() {
+        for (host, place) in order.plan.far_hosts() {
             site.go_on()?;
             told(&format!("{}: setting up host {host}", order.plan.name));
             let (door, plan) = (reach.door(place), order.plan.share(host, of));

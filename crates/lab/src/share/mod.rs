@@ -1,7 +1,7 @@
-//! Shares: the parts of a lab on hosts behind ssh. This same program builds each share there, as a separate lab.
+//! Shares: the parts of a lab on other machines, behind ssh or in a fleet. This same program builds each share there, as a separate lab.
 //!
 //! ```text
-//!   Labs here ─ Reach ─► ssh ─► agent there ─ Shares ─► Labs there: its own journal, namespaces' names, services
+//!   Labs here ─ Reach ─► ssh or broker ─► agent there ─ Shares ─► Labs there: its own journal, namespaces' names, services
 //! ```
 //! Invariants: a share and its agent are in the journal here before the share is begun there; tearing it down ends that agent
 //! first, so that the agent cannot create anything afterwards. A lab there is touched only if it says that it is a share of
@@ -198,7 +198,7 @@ pub struct Needs {
     pub jars: Vec<String>,
 }
 
-/// What a host behind ssh needs.
+/// What another machine needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeedsOf {
     /// The host.

@@ -1,4 +1,4 @@
-//! Agents on hosts behind ssh that build shares of labs, and how to reach them.
+//! Agents on other machines that build shares of labs, and how to reach them.
 
 use super::super::journal::{AgentProcess, Door, LabJournal, LabRecord, MadeShare, ProcessId};
 use super::told::MAX_TEXT;
@@ -9,7 +9,7 @@ use sysdyno_record::place::HostPlace;
 use sysdyno_run::RunError;
 use sysdyno_run::agent::{Agent, AgentConnection, AgentLink, Notice, Proceed, RemoteAgent, Ways};
 
-/// Agents on hosts behind ssh: met when they are first asked for something, and met again when they were lost.
+/// Agents on other machines: met when they are first asked for something, and met again when they were lost.
 pub(crate) struct ShareReach {
     ways: Ways,
     version: String,
@@ -52,7 +52,7 @@ impl ShareReach {
 
     pub(super) fn ways(&self, door: &Door) -> Ways {
         let (ssh_config, uses_sudo) = (door.ssh_config.clone(), door.uses_sudo);
-        Ways { program: self.ways.program.clone(), ssh_config, uses_sudo }
+        Ways { ssh_config, uses_sudo, ..self.ways.clone() }
     }
 
     /// The agent behind a door.

@@ -42,7 +42,12 @@ impl Shares {
     /// Shares among the labs of this host, below a state folder; `None`: that of the system. This program may have no name any
     /// more: it is started again by what the kernel keeps of it.
     pub fn below(state: Option<&Path>, version: &str) -> Shares {
-        let ways = Ways { program: Roots::host().in_proc("self/exe"), ssh_config: None, uses_sudo: false };
+        let ways = Ways {
+            program: Roots::host().in_proc("self/exe"),
+            ssh_config: None,
+            uses_sudo: false,
+            fleet: None,
+        };
         Shares { labs: Labs::below(state, ways, version), open: None, tried: HeldForOthers::default() }
     }
 

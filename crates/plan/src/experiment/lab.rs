@@ -46,7 +46,7 @@ impl LabOfVariant<'_> {
 
     /// The hosts that send a load together, or none if this machine sends it.
     pub(super) fn load_from(&self) -> Vec<Typed<HostPlace>> {
-        let place = self.plan.ssh(self.generator).and_then(|place| place.parse().ok());
+        let place = self.plan.far(self.generator).and_then(|place| place.parse().ok());
         place.map(Typed).into_iter().collect()
     }
 }
@@ -84,8 +84,8 @@ pub(super) fn read(
         plan.hosts().join(", ")
     );
     ensure!(
-        experiment.work.is_none() || plan.ssh(&generator).is_none(),
-        "its commands run on this machine, but host '{generator}' is behind ssh\nhint: add a [[lab.host]] \
+        experiment.work.is_none() || plan.far(&generator).is_none(),
+        "its commands run on this machine, but host '{generator}' is another one\nhint: add a [[lab.host]] \
          with here = true and an address for this machine"
     );
     let beside = place.parent().filter(|_| matches!(source, LabSource::File(_))).unwrap_or(&beside);

@@ -63,10 +63,10 @@ pub struct FleetOptions {
 #[derive(Clone, Debug, Default, Args)]
 pub struct BrokerOptions {
     /// Broker of the fleet: tls://HOST[:PORT] [default: the one that the credentials name]
-    #[arg(long, value_name = "URL", env = "SYSDYNO_NATS")]
+    #[arg(long, global = true, value_name = "URL", env = "SYSDYNO_NATS")]
     pub nats: Option<String>,
     /// Credentials of a controller [default: those of the broker that `sysdyno fleet up` has started here]
-    #[arg(long, value_name = "FILE", env = "SYSDYNO_NATS_CREDS")]
+    #[arg(long, global = true, value_name = "FILE", env = "SYSDYNO_NATS_CREDS")]
     pub nats_creds: Option<PathBuf>,
 }
 

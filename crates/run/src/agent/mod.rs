@@ -37,7 +37,7 @@ pub use request::{Agent, AgentAnswer, AgentRequest, Generator, SamplingOrder};
 pub use route::{RouteCall, RouteReport};
 pub use serve::{Serving, serve};
 pub use survey::{HostSurvey, ListeningAddress};
-pub use transport::{AgentConnection, AgentPipes, AgentTunnel, Ways, terminal_command};
+pub use transport::{AgentConnection, AgentPipes, AgentTunnel, FleetWay, Ways, terminal_command};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::RunError;

@@ -8,12 +8,14 @@
 use super::upload::{self, Upload};
 use crate::error::{RunError, escaped};
 use crate::program::Watchdog;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use sysdyno_record::place::{HostPlace, HostWay, SshAddress};
@@ -41,7 +43,7 @@ const FLEET_HINT: &str = "hint: `sysdyno fleet ls` shows which agents answer";
 const SUDO_HINT: &str = "hint: sudo must work without a password: test with `ssh HOST sudo -n true`";
 
 /// How to reach hosts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Ways {
     /// This program.
     pub program: PathBuf,
@@ -49,6 +51,17 @@ pub struct Ways {
     pub ssh_config: Option<PathBuf>,
     /// Whether the agent on the other side is started by `sudo -n`.
     pub uses_sudo: bool,
+    /// The fleet whose agents are meant; `None`: there is none.
+    pub fleet: Option<Arc<dyn FleetWay>>,
+}
+
+/// The way to the agents of a fleet.
+pub trait FleetWay: fmt::Debug + Send + Sync {
+    /// Connects to the agent of a place.
+    ///
+    /// # Errors
+    /// The broker cannot be reached, or the agent does not answer.
+    fn open(&self, place: &HostPlace) -> Result<AgentConnection, RunError>;
 }
 
 /// Both directions of a connection to an agent.
@@ -99,11 +112,14 @@ impl AgentConnection {
                 connection.upload(ways)?;
                 Ok(connection)
             }
-            HostWay::Fleet(_) => Err(RunError::Reach {
-                host: place.name.clone(),
-                cause: "this command does not use a fleet".into(),
-                hint: "hint: use netns:NAME, or USER@HOST for ssh".into(),
-            }),
+            HostWay::Fleet(_) => match &ways.fleet {
+                Some(fleet) => fleet.open(place),
+                None => Err(RunError::Reach {
+                    host: place.name.clone(),
+                    cause: "this command does not use a fleet".into(),
+                    hint: "hint: use netns:NAME, or USER@HOST for ssh".into(),
+                }),
+            },
         }
     }
 

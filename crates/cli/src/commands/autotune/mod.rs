@@ -73,7 +73,7 @@ fn measure(mut folder: AutotuneFolder, args: &AutotuneArgs, ui: &Ui) -> anyhow::
     may_tune(args)?;
     let tuning = tuning(args.host.root.clone(), args.host.state_dir.clone())?;
     let guard = guard(&folder.plan.base, &tuning, &args.host, ui)?;
-    let labs = provide_all(&folder.plan.base, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+    let labs = provide_all(&folder.plan.base, (&tuning, &args.host.ways), args.host.yes, ui)?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     let live = RefCell::new(LiveOutput::start(&args.live, ui)?);
     ui.note(&format!("results in {}", folder.path().display()));
@@ -102,7 +102,7 @@ fn steps(
     ui: &Ui,
 ) -> anyhow::Result<Option<Exit>> {
     let base = &folder.plan.base;
-    let place = TrialPlace::of((base, folder.path()), (labs, &args.host.ssh), making.signals, ui)?;
+    let place = TrialPlace::of((base, folder.path()), (labs, &args.host.ways), making.signals, ui)?;
     let Some(mut place) = place else { return Ok(None) };
     let made = all_steps(folder, &mut place, making, ui);
     let left = place.end(ui);

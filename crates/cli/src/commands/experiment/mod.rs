@@ -13,7 +13,7 @@ pub(super) use self::stage::{TrialPlace, provide_all};
 use self::trial::trial;
 use crate::args::{
     ComparisonForm, ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs,
-    ExperimentMeasureArgs, ExperimentRunArgs, ExperimentStreamArgs, LabSshOptions,
+    ExperimentMeasureArgs, ExperimentRunArgs, ExperimentStreamArgs, LabHostOptions,
 };
 use crate::exit::Exit;
 use crate::fence::{self, Others};
@@ -88,7 +88,7 @@ fn run(measure: &ExperimentMeasureArgs<ExperimentRunArgs>, ui: &Ui) -> anyhow::R
     let tuning = tuning(args.host.root.clone(), args.host.state_dir.clone())?;
     check(&plan, &tuning, ui)?;
     let guard = guard(&plan, &tuning, &args.host, ui)?;
-    let labs = provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+    let labs = provide_all(&plan, (&tuning, &args.host.ways), args.host.yes, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
         None => beside(&args.record.clone().or(SettingsFile::read()?.record).folder()?),
@@ -112,7 +112,7 @@ fn resume(measure: &ExperimentMeasureArgs<ExperimentFolderArgs>, ui: &Ui) -> any
     let mut labs = None;
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
-        labs = provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+        labs = provide_all(&folder.plan, (&tuning, &args.host.ways), args.host.yes, ui)?;
         ui.note(&sentence(&folder.plan, &cells));
     }
     Measurement { folder, labs, tuning, guard, host: &args.host, stream }.carry_out(ui)
@@ -233,7 +233,7 @@ impl Measurement<'_> {
             ui: &ui.quiet(host.quiet),
             resume: None,
         };
-        let end = make(folder, (labs.take(), &host.ssh), &making)?;
+        let end = make(folder, (labs.take(), &host.ways), &making)?;
         if !missing(&folder.plan, &folder.lines).is_empty() {
             hint(folder, ui);
         }
@@ -275,14 +275,14 @@ impl Making<'_> {
 /// Makes the trials that are missing, in the lab that is put up for them; how the program has to end, if that is settled.
 pub(super) fn make(
     folder: &mut ExperimentFolder,
-    (labs, ssh): (Option<Labs>, &LabSshOptions),
+    (labs, ways): (Option<Labs>, &LabHostOptions),
     making: &Making<'_>,
 ) -> anyhow::Result<Option<Exit>> {
     if missing(&folder.plan, &folder.lines).is_empty() {
         return Ok(None);
     }
     let Making { signals, ui, .. } = *making;
-    let place = TrialPlace::of((&folder.plan, folder.path()), (labs, ssh), signals, ui);
+    let place = TrialPlace::of((&folder.plan, folder.path()), (labs, ways), signals, ui);
     let Some(mut place) = place.map_err(|error| stopped(folder, making, "", &error))? else {
         return Ok(None);
     };

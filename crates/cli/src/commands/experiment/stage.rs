@@ -2,14 +2,14 @@
 
 use super::super::lab::{fetch, labs, provide, provide_there};
 use super::shown;
-use crate::args::LabSshOptions;
+use crate::args::LabHostOptions;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use sysdyno_lab::{self as lab, LabPlan, LabStage, Labs, Missing, StageSetting, UpOrder};
-use sysdyno_plan::options::{ServerOptions, Typed};
+use sysdyno_plan::options::{FleetOptions, ServerOptions, Typed};
 use sysdyno_plan::with_words;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::{ExperimentPlan, ExperimentVariant};
@@ -23,15 +23,15 @@ use sysdyno_run::work::Count;
 pub enum TrialPlace {
     /// On this host.
     Here,
-    /// In a lab, whose hosts behind ssh are reached so.
-    Lab(Box<LabStage>, LabSshOptions),
+    /// In a lab, whose hosts that are other machines are reached so.
+    Lab(Box<LabStage>, LabHostOptions),
 }
 
 impl TrialPlace {
-    /// Puts the lab of an experiment up, if it has one; `labs` have met its hosts behind ssh already.
+    /// Puts the lab of an experiment up, if it has one; `labs` have met its other machines already.
     pub fn of(
         (plan, path): (&ExperimentPlan, &Path),
-        (labs, ssh): (Option<Labs>, &LabSshOptions),
+        (labs, ways): (Option<Labs>, &LabHostOptions),
         signals: &Signals,
         ui: &Ui,
     ) -> anyhow::Result<Option<TrialPlace>> {
@@ -51,26 +51,27 @@ impl TrialPlace {
         });
         match stage {
             Err(_) if signals.is_interrupted() => Ok(None),
-            stage => Ok(Some(TrialPlace::Lab(Box::new(stage?), ssh.clone()))),
+            stage => Ok(Some(TrialPlace::Lab(Box::new(stage?), ways.clone()))),
         }
     }
 
     /// The hosts of a variant that are not those of this process: of the server, where that is another one than the
-    /// generator's, and of the generator, if that is behind ssh.
+    /// generator's, and of the generator, if that is another machine.
     pub fn hosts(&self, plan: &ExperimentPlan, variant: &ExperimentVariant) -> anyhow::Result<ServerOptions> {
-        let (TrialPlace::Lab(stage, ssh), Some(service), Some(kept)) = (self, &variant.service, &plan.lab)
+        let (TrialPlace::Lab(stage, ways), Some(service), Some(kept)) = (self, &variant.service, &plan.lab)
         else {
             return Ok(ServerOptions::default());
         };
         let lab = lab_plan_of(plan, variant)?.context("its lab is missing")?;
-        let generator = lab.ssh(&kept.generator).and_then(|place| place.parse().ok()).map(Typed);
+        let generator = lab.far(&kept.generator).and_then(|place| place.parse().ok()).map(Typed);
         let is_there = generator.is_none() && lab.host_of(service) == Some(&kept.generator);
         let server = stage.place(service).filter(|_| !is_there).map(Typed);
-        let is_behind_ssh = lab.host_of(service).is_some_and(|host| lab.ssh(host).is_some());
-        let server_sudo = ssh.server_sudo && is_behind_ssh;
+        let is_far = lab.host_of(service).is_some_and(|host| lab.far(host).is_some());
+        let server_sudo = ways.server_sudo && is_far;
         let load_from = generator.into_iter().collect();
-        let ssh = ssh.ssh.clone();
-        Ok(ServerOptions { server, server_sudo, load_from, ssh, ..ServerOptions::default() })
+        let fleet = FleetOptions { broker: ways.broker.clone(), ..FleetOptions::default() };
+        let ssh = ways.ssh.clone();
+        Ok(ServerOptions { server, server_sudo, load_from, ssh, fleet, ..ServerOptions::default() })
     }
 
     /// Where services behind that of a variant listen.
@@ -152,7 +153,7 @@ impl TrialPlace {
 /// returned; `None`: the experiment has no lab.
 pub fn provide_all(
     plan: &ExperimentPlan,
-    (tuning, ssh): (&Tuning, &LabSshOptions),
+    (tuning, ways): (&Tuning, &LabHostOptions),
     yes: bool,
     ui: &Ui,
 ) -> anyhow::Result<Option<Labs>> {
@@ -167,7 +168,7 @@ pub fn provide_all(
         plans.push(lab);
     }
     provide(&all, yes, ui)?;
-    let labs = labs(tuning.state.as_deref(), ssh)?;
+    let labs = labs(tuning.state.as_deref(), ways)?;
     plans.iter().try_for_each(|lab| {
         fetch(&labs, lab, yes, ui)?;
         provide_there(&labs, lab, yes, ui)

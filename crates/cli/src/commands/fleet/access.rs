@@ -2,8 +2,9 @@
 
 use crate::settings::fleet_folder;
 use anyhow::{Context, anyhow, ensure};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sysdyno_fleet::{
     AgentCard, Broker, BrokerUrl, Credentials, FleetOrder, NatsClient, Permission, chosen, open_tunnel,
@@ -13,7 +14,8 @@ use sysdyno_plan::options::{BrokerOptions, FleetOptions, ServerOptions, Typed};
 use sysdyno_record::fleet::FleetSelector;
 use sysdyno_record::place::{HostPlace, HostWay};
 use sysdyno_report::escape;
-use sysdyno_run::agent::AgentConnection;
+use sysdyno_run::RunError;
+use sysdyno_run::agent::{AgentConnection, FleetWay};
 
 /// The version of this program.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,15 +32,40 @@ const LEASES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5
 /// Without a word of the controller, agents stop within a second.
 const LEASE: Duration = Duration::from_millis(800);
 
+/// The fleet that options name. Its broker is reached when one of its agents is first asked for.
+#[derive(Debug)]
+pub struct NamedFleet {
+    options: FleetOptions,
+    access: Mutex<Option<FleetAccess>>,
+}
+
+impl NamedFleet {
+    pub fn new(options: &FleetOptions) -> NamedFleet {
+        NamedFleet { options: options.clone(), access: Mutex::new(None) }
+    }
+}
+
+impl FleetWay for NamedFleet {
+    fn open(&self, place: &HostPlace) -> Result<AgentConnection, RunError> {
+        let said = |error: anyhow::Error| RunError::Refused(error.to_string());
+        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let access = match &mut *access {
+            Some(access) => access,
+            none => none.insert(FleetAccess::connect(&self.options).map_err(said)?),
+        };
+        access.open(place).map_err(said)
+    }
+}
+
 /// A controller at a broker.
-pub struct FleetAccess {
+pub(super) struct FleetAccess {
     client: Arc<NatsClient>,
     order: FleetOrder,
 }
 
 impl FleetAccess {
     /// Logs in to the broker.
-    pub fn connect(options: &FleetOptions) -> anyhow::Result<FleetAccess> {
+    fn connect(options: &FleetOptions) -> anyhow::Result<FleetAccess> {
         let state = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let lease = options.fleet_lease.as_ref().map(|lease| lease.0.duration());
         FleetAccess::connect_below(&fleet_folder(state.as_deref())?, &options.broker, lease)
@@ -86,8 +113,13 @@ impl FleetAccess {
         roster(&self.client, ANSWERS, wanted)
     }
 
+    /// The agents that answer within a time.
+    pub(super) fn roster_for(&self, span: Duration) -> Vec<AgentCard> {
+        roster(&self.client, span, &[])
+    }
+
     /// Reaches the agent of a place, which has its name.
-    pub fn open(&self, place: &HostPlace) -> anyhow::Result<AgentConnection> {
+    fn open(&self, place: &HostPlace) -> anyhow::Result<AgentConnection> {
         let HostWay::Fleet(FleetSelector::Name(name)) = &place.way else {
             return Err(anyhow!(
                 "cannot reach '{}': it names no single agent\nhint: use fleet:NAME",
@@ -95,6 +127,12 @@ impl FleetAccess {
             ));
         };
         open_tunnel(&self.client, name, place, &self.order).map_err(|error| anyhow!("{error}"))
+    }
+}
+
+impl fmt::Debug for FleetAccess {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("FleetAccess").field("order", &self.order).finish_non_exhaustive()
     }
 }
 

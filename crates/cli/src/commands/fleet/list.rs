@@ -5,7 +5,6 @@ use crate::args::FleetListArgs;
 use crate::exit::Exit;
 use crate::ui::Ui;
 use serde_json::json;
-use std::fmt::Write;
 use std::path::Path;
 use sysdyno_fleet::{AgentCard, Permission};
 use sysdyno_report::escape;
@@ -25,25 +24,25 @@ pub(super) fn list(folder: &Path, args: &FleetListArgs, ui: &Ui) -> anyhow::Resu
         ui.note("no agent answers");
         return Ok(Exit::Done);
     }
-    ui.print(&table(&agents));
+    ui.print(&listed(&agents));
     Ok(Exit::Done)
 }
 
-/// A row for each agent, in columns as wide as their longest cell.
-fn table(agents: &[AgentCard]) -> String {
+/// A row for each agent.
+fn listed(agents: &[AgentCard]) -> String {
     let head = ["NAME", "ALLOWS", "CPUS", "MEMORY", "LABELS", "STATE"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(agents.iter().map(row)).collect();
+    table(std::iter::once(head).chain(agents.iter().map(row)).collect(), &[2, 3])
+}
+
+/// Rows in columns as wide as their longest cell; those of numbers are aligned on the right.
+pub(super) fn table<const N: usize>(rows: Vec<[String; N]>, numbers: &[usize]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let [name, allows, cpus, memory, labels] = [0, 1, 2, 3, 4].map(width);
-    let mut text = String::new();
-    for row in &rows {
-        let _ = writeln!(
-            text,
-            "{:<name$}  {:<allows$}  {:>cpus$}  {:>memory$}  {:<labels$}  {}",
-            row[0], row[1], row[2], row[3], row[4], row[5]
-        );
-    }
-    text
+    let cell = |(column, cell): (usize, &String)| match (column, width(column)) {
+        (column, _) if column + 1 == N => cell.clone(),
+        (column, width) if numbers.contains(&column) => format!("{cell:>width$}  "),
+        (_, width) => format!("{cell:<width$}  "),
+    };
+    rows.iter().map(|row| row.iter().enumerate().map(cell).collect::<String>() + "\n").collect()
 }
 
 fn row(agent: &AgentCard) -> [String; 6] {
@@ -63,7 +62,7 @@ fn allows(agent: &AgentCard) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(",") }
 }
 
-fn state(agent: &AgentCard) -> String {
+pub(super) fn state(agent: &AgentCard) -> String {
     match (&agent.incompatible(VERSION), &agent.leased_to) {
         (Some(cause), _) => format!("unusable: {}", escape::terminal(cause, 200)),
         (None, Some(who)) => format!("used by {}", escape::terminal(who, 80)),
@@ -71,7 +70,7 @@ fn state(agent: &AgentCard) -> String {
     }
 }
 
-fn document(agent: &AgentCard) -> serde_json::Value {
+pub(super) fn document(agent: &AgentCard) -> serde_json::Value {
     json!({
         "name": agent.name,
         "version": agent.version,
@@ -81,6 +80,7 @@ fn document(agent: &AgentCard) -> serde_json::Value {
         "memory_bytes": agent.memory_bytes,
         "cpu": agent.cpu,
         "kernel": agent.kernel,
+        "busy_ratio": agent.busy_ratio,
         "leased_to": agent.leased_to,
         "is_usable": agent.incompatible(VERSION).is_none(),
     })
@@ -110,6 +110,6 @@ NAME  ALLOWS  CPUS    MEMORY  LABELS             STATE
 web1  load       8  23.5 GiB  rack=r1,site=east  used by ops1, process 15757
 w2    load       8  23.5 GiB  -                  free
 ";
-        assert_eq!(table(&agents), expected);
+        assert_eq!(listed(&agents), expected);
     }
 }

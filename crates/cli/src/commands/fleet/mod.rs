@@ -4,8 +4,9 @@ mod access;
 mod agent;
 mod broker;
 mod list;
+mod top;
 
-pub use access::{FleetAccess, expanded};
+pub use access::{NamedFleet, expanded};
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::Exit;
@@ -25,6 +26,7 @@ pub fn fleet(args: FleetArgs, ui: &Ui) -> anyhow::Result<Exit> {
         FleetCommand::Remove { names } => broker::remove(&folder, &names, ui),
         FleetCommand::Agent(agent) => agent::agent(&folder, agent, ui),
         FleetCommand::Ls(list) => list::list(&folder, &list, ui),
+        FleetCommand::Top(top) => top::top(&folder, &top, ui),
     };
     // Errors of a fleet have their cause in their text already.
     done.map_err(|error| match error.downcast_ref::<FleetError>() {

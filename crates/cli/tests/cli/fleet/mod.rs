@@ -1,7 +1,9 @@
 //! `sysdyno fleet`: agents that dial out to a real broker, and what becomes of a load when one of the three dies.
 
 mod faults;
+mod labs;
 mod orders;
+mod ways;
 
 use crate::rig::fleet::{FleetRig, NEEDS};
 use crate::rig::program::{Outcome, Program, Running};

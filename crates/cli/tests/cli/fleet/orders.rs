@@ -1,6 +1,6 @@
 //! Who may give orders to agents, which ones, and what others' messages do.
 
-use super::{LIMIT, is_thorough};
+use super::{LIMIT, document, is_thorough};
 use crate::rig::fleet::{NEAR_NEEDS, NearFleet};
 use crate::rig::program::{Program, Target};
 use crate::rig::skip;
@@ -24,6 +24,12 @@ fn an_agent_does_only_what_it_was_started_for() {
     outcome.expect_code(2);
     assert!(outcome.stderr.contains("does not allow controllers to read it"), "{outcome}");
     assert!(outcome.stdout.is_empty(), "nothing was sent by the agent or beside it: {outcome}");
+    let shown = near.run(&program, &["fleet", "top", "--count", "2", "--interval", "1s", "--json"]);
+    let shown: Vec<serde_json::Value> =
+        shown.stdout.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let agent = &shown[1]["agents"][0];
+    assert_eq!((&agent["name"], &agent["is_silent"]), (&"a0".into(), &false.into()), "{shown:?}");
+    assert!(agent["busy_ratio"].as_f64().is_some_and(|ratio| (0.0..=1.0).contains(&ratio)), "{shown:?}");
     let audit = std::fs::read_to_string(near.state().join("fleet/agent/a0/audit.jsonl")).expect("is there");
     assert!(
         audit.lines().any(|line| line.contains("\"refused\"") && line.contains("send part of the load")),
@@ -42,13 +48,12 @@ fn an_agent_on_this_host_sends_what_this_process_would() {
     let (target, program) = (Target::start(&[]), Program::new());
     let load =
         ["load", target.url(), "-c", "3", "-n", "300", "--load-from", "fleet:site=a", "--server", "fleet:a0"];
-    // It is one agent's whole attention that a load takes.
-    let outcome = near.run(&program, &load);
-    outcome.expect_code(2);
-    assert!(outcome.stderr.contains("it is used by "), "{outcome}");
-    let outcome = near.run(&program, &[&load[..8], &["--json"]].concat());
+    // It sends for a controller that reads it, too.
+    let outcome = near.run(&program, &[&load[..], &["--json"]].concat());
     assert_eq!(outcome.count("ok"), 300, "{outcome}");
     assert_eq!(outcome.json()["generators"][0]["name"], "fleet:a0", "{outcome}");
+    let folder = program.run_folder().expect("the run is kept");
+    assert_eq!(document(&folder, "server.json")["name"], "fleet:a0", "{outcome}");
     let again = Program::new();
     let outcome =
         near.run(&again, &["load", target.url(), "-c", "1", "-n", "50", "--server", "fleet:a0", "--json"]);

@@ -59,6 +59,7 @@ impl Star {
             && self.ip(&["-n", g, "link", "add", "v", "type", "veth", "peer", "name", &device, "netns", s])
             && self.ip(&["-n", g, "addr", "add", &format!("{near}/24"), "dev", "v"])
             && self.ip(&["-n", s, "addr", "add", &format!("{far}/24"), "dev", &device])
+            && self.ip(&["-n", g, "link", "set", "lo", "up"])
             && self.ip(&["-n", g, "link", "set", "v", "up"])
             && self.ip(&["-n", s, "link", "set", &device, "up"])
             && self.ip(&["-n", g, "route", "add", SERVER_ADDRESS, "via", &far])
