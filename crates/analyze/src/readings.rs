@@ -71,14 +71,20 @@ impl<'a> Window<'a> {
         Window { series, rows: series.rows_within(begin, end), begin, end }
     }
 
-    /// The span in pieces of this length; what is left at its end is no piece. Unit: seconds.
-    pub fn pieces(&self, seconds: f64) -> impl Iterator<Item = Window<'a>> + use<'a> {
-        let (series, begin, length) = (self.series, self.begin, (seconds * 1e9) as u64);
-        let count = self.end.since(begin) / length.max(1);
-        (0..count).map(move |piece| {
-            let [from, to] = [piece, piece + 1].map(|at| MonoNs(begin.0 + at * length));
-            Window::new(series, from, to)
-        })
+    /// The span in pieces that begin and end with a reading of this counter, each at least so long. Unit: seconds.
+    pub fn pieces(&self, counter: Quantity, scope: &str, least: f64) -> Vec<Window<'a>> {
+        let Some(values) = self.series.values(counter.name, scope) else { return Vec::new() };
+        let is_read = |row: &usize| values.get(*row).is_some_and(Option::is_some);
+        let mut read = self.rows.clone().filter(is_read).map(|row| self.series.windows()[row]);
+        let Some([mut begin, _]) = read.next() else { return Vec::new() };
+        let mut pieces = Vec::new();
+        for [next, end] in read {
+            if end.seconds_since(begin) >= least {
+                pieces.push(Window::new(self.series, begin, end));
+                begin = next;
+            }
+        }
+        pieces
     }
 
     /// Length of the span. Unit: seconds.
