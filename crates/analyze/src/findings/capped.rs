@@ -5,6 +5,7 @@
 //! (`worker_connections`, memcached's `-c`, `server.max-connections`). Servers with one worker per connection are `F04`'s.
 //! With short-lived connections, the server's descriptors stay at a constant number instead.
 
+use super::stopped;
 use super::waits::cpus_left;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, name, percent, whole};
@@ -99,10 +100,12 @@ fn examine_tiers<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let text = format!("{}, and {:.1} connections waited to be accepted", held.text, queue.mean);
         let seen = evidence(EvidenceRole::Mechanism, &window, held.source, text.clone());
         let idle = format!("its threads waited for something to do {} of the time", percent(idle));
-        let found = vec![
+        let mut found = vec![
             seen_in(held.column, seen),
             evidence(EvidenceRole::Confirmer, &window, "/proc/PID/task/TID/syscall", idle),
         ];
+        // Whoever is stopped takes up no connection meanwhile.
+        found.extend(stopped::against(scene));
         let title = format!("A tier of the server limits its connections: {text}");
         let reach = Reach::used_up(view, 1.0);
         is_capped.then(|| Case::new(title, found, reach))
@@ -256,6 +259,8 @@ mod tests {
         let finding = finding.expect("a finding");
         assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
         assert!(finding.title.contains("lighttpd never had more than 30 descriptors"), "{}", finding.title);
+        let stopped = waiting(1.0, 20.0).gauge("waits.stopped_count", "tier:127.0.0.1:9000", 1.0);
+        assert_eq!(confidence(stopped), Some(Confidence::Possible), "it cannot take up any");
         assert_eq!(confidence(waiting(0.0, 20.0)), Some(Confidence::Excluded), "its threads are busy");
         assert_eq!(confidence(waiting(1.0, 0.0)), Some(Confidence::Excluded), "nobody waits");
     }
