@@ -260,7 +260,7 @@ fn a_host_behind_ssh_sends_the_load(rig: &mut Rig, far: &Far) {
         [[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n";
     let ended = measure(rig, work);
     assert!(
-        ended.stderr.contains("its commands run on this machine, but host 'far' is behind ssh"),
+        ended.stderr.contains("its commands run on this machine, but host 'far' is another one"),
         "{ended:?}"
     );
 }

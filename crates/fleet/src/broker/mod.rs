@@ -39,6 +39,12 @@ const CONTROLLER: &str = "controller.creds";
 /// How long a broker may take to come up.
 const COMING_UP: Duration = Duration::from_secs(10);
 
+/// Between two attempts to log in.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// What the broker's own connections are called.
+const CLIENT: &str = "sysdyno fleet";
+
 /// Most agents of a fleet.
 const MAX_AGENTS: usize = 1024;
 
@@ -165,32 +171,45 @@ impl Broker {
             Some(process) => drop(process.end()),
             None => {}
         }
-        let log = self.folder.join(LOG);
-        let process = BrokerProcess::start(&self.folder.join(CONFIGURATION), &log)?;
+        let process = BrokerProcess::start(&self.folder.join(CONFIGURATION), &self.folder.join(LOG))?;
         self.state_mut()?.process = Some(process);
         self.write()?;
-        self.await_up(process, &log)
+        self.await_login(process, &self.controller_file())
     }
 
-    /// Waits until a controller can log in.
-    fn await_up(&self, process: BrokerProcess, log: &Path) -> Result<(), FleetError> {
-        let credentials = Credentials::read(&self.controller_file(), None)?;
+    /// Waits until whoever has these credentials can log in.
+    fn await_login(&self, process: BrokerProcess, file: &Path) -> Result<(), FleetError> {
+        let credentials = Credentials::read(file, None)?;
         let url = self.local_url()?;
         let end = clock::monotonic().after(COMING_UP);
         loop {
-            let failure = match NatsClient::connect(&url, credentials.login.clone(), "sysdyno fleet up") {
+            let failure = match NatsClient::connect(&url, credentials.login.clone(), CLIENT) {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
             if !process.is_running() {
-                let words = process::last_words(log);
+                let words = process::last_words(&self.folder.join(LOG));
                 return Err(FleetError::Refused(format!("cannot start nats-server: {words}")));
             }
             if clock::monotonic() > end {
                 return Err(failure);
             }
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(AGAIN);
         }
+    }
+
+    /// Waits until whoever has these credentials cannot log in any more.
+    fn await_refusal(&self, credentials: &Credentials) -> Result<(), FleetError> {
+        let url = self.local_url()?;
+        let end = clock::monotonic().after(COMING_UP);
+        while NatsClient::connect(&url, credentials.login.clone(), CLIENT).is_ok() {
+            if clock::monotonic() > end {
+                let cause = "cannot lock the agent out: the broker did not read its configuration again";
+                return Err(FleetError::Refused(format!("{cause}\nhint: sysdyno fleet down, then fleet up")));
+            }
+            std::thread::sleep(AGAIN);
+        }
+        Ok(())
     }
 
     /// Its URL as this host reaches it: by an address that its certificate has.
@@ -211,6 +230,7 @@ impl Broker {
     /// # Errors
     /// A name cannot be one, or a file cannot be written.
     pub fn add(&mut self, names: &[String]) -> Result<(), FleetError> {
+        let mut last = None;
         for name in names {
             if !is_fleet_name(name) {
                 return Err(FleetError::Refused(format!(
@@ -230,9 +250,13 @@ impl Broker {
             self.write_agent(name, &key)?;
             let member = BrokerMember { name: name.clone(), key: key.public().to_string() };
             self.state_mut()?.members.push(member);
+            last = Some(self.agent_file(name));
         }
         self.write()?;
-        self.reload()
+        match (self.reload()?, last) {
+            (Some(process), Some(file)) => self.await_login(process, &file),
+            _ => Ok(()),
+        }
     }
 
     /// Locks agents out, and removes their credentials here.
@@ -240,6 +264,7 @@ impl Broker {
     /// # Errors
     /// One is not known, or a file cannot be written.
     pub fn remove(&mut self, names: &[String]) -> Result<(), FleetError> {
+        let mut last = None;
         for name in names {
             let members = &mut self.state_mut()?.members;
             let Some(at) = members.iter().position(|member| member.name == *name) else {
@@ -250,10 +275,15 @@ impl Broker {
             };
             members.remove(at);
             let path = self.agent_file(name);
+            // One whose file is gone cannot be tried.
+            last = Credentials::read(&path, None).ok().or(last);
             files::remove(&path).map_err(FleetError::io("remove", shown(&path)))?;
         }
         self.write()?;
-        self.reload()
+        match (self.reload()?, last) {
+            (Some(_), Some(credentials)) => self.await_refusal(&credentials),
+            _ => Ok(()),
+        }
     }
 
     /// Ends it; its credentials stay. False: it did not run.
@@ -267,9 +297,11 @@ impl Broker {
         Ok(was_running)
     }
 
-    fn reload(&self) -> Result<(), FleetError> {
-        self.state_ref()?.process.iter().for_each(|process| process.reload());
-        Ok(())
+    /// Has the broker read its configuration again; `None`: it does not run.
+    fn reload(&self) -> Result<Option<BrokerProcess>, FleetError> {
+        let running = self.state_ref()?.process.filter(|process| process.is_running());
+        running.iter().for_each(|process| process.reload());
+        Ok(running)
     }
 
     fn state_ref(&self) -> Result<&BrokerState, FleetError> {

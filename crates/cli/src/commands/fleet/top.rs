@@ -114,9 +114,9 @@ mod tests {
         };
         let seen = BTreeMap::from([agent("web1", 10), agent("w2", 7)]);
         let expected = "\
-NAME  BUSY  CPUS  LABELS  STATE
-w2     25%     8  -       silent
-web1   25%     8  -       free
+NAME   BUSY  CPUS  LABELS  STATE
+w2    25.0%     8  -       silent
+web1  25.0%     8  -       free
 ";
         let since = MonoNs(8_000_000_000);
         assert_eq!(shown(&seen, since), expected);

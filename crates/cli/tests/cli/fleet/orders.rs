@@ -96,8 +96,12 @@ fn who_has_no_credentials_or_those_of_another_is_not_let_in() {
     outcome.expect_code(2);
     assert!(outcome.stderr.contains("it refused the login"), "{outcome}");
     assert!(!outcome.stderr.contains(&seed(&text)), "{outcome}");
-    // An agent that is removed is locked out.
+    // An agent that is removed is locked out, also with a copy of its credentials.
+    std::fs::copy(near.credentials("a1"), &forged).expect("copies");
     near.run(&program, &["fleet", "remove", "a1"]).expect_code(0);
+    let outcome = list(&near, &forged);
+    outcome.expect_code(2);
+    assert!(outcome.stderr.contains("it refused the login"), "{outcome}");
     let outcome = near.run(&program, &["fleet", "remove", "a1"]);
     outcome.expect_code(2);
     assert!(outcome.stderr.contains("it is not known"), "{outcome}");

@@ -1,6 +1,6 @@
 //! The same load from another host, reached in each way that there is.
 
-use super::LIMIT;
+use super::{LIMIT, is_thorough};
 use crate::rig::fleet::NEEDS;
 use crate::rig::pair::Pair;
 use crate::rig::program::{Outcome, Program, Running};
@@ -58,6 +58,9 @@ impl Drop for PairFleet {
 #[test]
 fn a_namespace_ssh_and_a_fleet_send_the_same_load() {
     let test = "a_namespace_ssh_and_a_fleet_send_the_same_load";
+    if !is_thorough(test) {
+        return;
+    }
     if find_program("nats-server").is_none() {
         return skip(test, NEEDS);
     }
