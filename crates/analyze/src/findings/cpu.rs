@@ -1,15 +1,16 @@
 //! CPU as the bottleneck: all CPUs, or the one CPU that a single thread can use.
 
+use super::process::most_throttled;
 use super::run_queue::{busy_while_waiting, delayed_part};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, list, name, percent};
 use crate::path::{address_text, path_of};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
-use crate::verdict::{foreign_cpus, generator_cpus, throttled_share};
+use crate::verdict::{foreign_cpus, generator_cpus};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, CGROUP_TARGET, HOST};
+use sysdyno_record::column::{self, HOST};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 
@@ -179,7 +180,7 @@ fn in_bursts<'a>(scene: &Scene<'a>, window: &Window<'_>, machine: &MachineShare)
     let share = ratio(waited, waited + ran).filter(|share| *share >= BURST_DELAY.value)?;
     let busy = busy_while_waiting(window, &targets).filter(|busy| *busy >= MACHINE_BUSY.value)?;
     let delayed = delayed_part(view, window, waited);
-    if delayed < BURST_DELAYED.value || throttled_share(window, CGROUP_TARGET).unwrap_or(0.0) > 0.0 {
+    if delayed < BURST_DELAYED.value || most_throttled(window).is_some_and(|(share, _)| share > 0.0) {
         return None;
     }
     let text = format!(

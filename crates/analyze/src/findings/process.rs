@@ -115,12 +115,17 @@ pub(super) const THROTTLED: Rule = Rule {
     examine: Examination::By(examine_throttled),
 };
 
-fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
-    let window = scene.focus.server_steady();
+/// The control group of the server, or of a tier of it, that was throttled most: in what share of its quota periods, and its scope.
+pub(super) fn most_throttled<'a>(window: &Window<'a>) -> Option<(f64, &'a str)> {
     let groups =
         window.scopes(column::CGROUP_THROTTLED).into_iter().filter(|scope| *scope != CGROUP_GENERATOR);
-    let shares = groups.filter_map(|scope| Some((throttled_share(&window, scope)?, scope)));
-    let (share, scope) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let shares = groups.filter_map(|scope| Some((throttled_share(window, scope)?, scope)));
+    shares.max_by(|(a, _), (b, _)| a.total_cmp(b))
+}
+
+fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let window = scene.focus.server_steady();
+    let (share, scope) = most_throttled(&window)?;
     let processes = of_group(scene, scope);
     let first = processes.first().filter(|_| scope != CGROUP_TARGET);
     let who = first.map_or_else(|| "the server".to_owned(), |process| name(&process.command));

@@ -1,10 +1,10 @@
 //! A server that waits for a CPU although CPUs are idle: other tasks run first, or its threads crowd onto a few CPUs.
 
+use super::process::most_throttled;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{percent, rate};
 use crate::readings::{ThreadShare, Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
-use crate::verdict::throttled_share;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, CGROUP_TARGET};
@@ -66,7 +66,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let column = column::PROCESS_RUN_DELAY.at(&process_scope(targets.first()?));
     let seen = |role| seen_in(column.clone(), evidence(role, &window, source, text.clone()));
     // Who waits because of a quota, or for want of any CPU, is another rule's.
-    let throttled = throttled_share(&window, CGROUP_TARGET).unwrap_or(0.0);
+    let throttled = most_throttled(&window).map_or(0.0, |(share, _)| share);
     let delayed = delayed_part(view, &window, waited);
     if share < WAITED.value || busy > BUSY.value || delayed < DELAYED.value || throttled > THROTTLED.value {
         return excluded(
@@ -185,6 +185,10 @@ mod tests {
         let throttled = preempted(waiting(0.6)).counter("cgroup.periods_count", CGROUP_TARGET, 10.0);
         let throttled = throttled.counter("cgroup.throttled_count", CGROUP_TARGET, 5.0);
         assert_eq!(confidence(throttled), Some(Confidence::Excluded));
+        let tier = "cgroup:tier:127.0.0.1:9000";
+        let behind = preempted(waiting(0.6)).counter("cgroup.periods_count", tier, 10.0);
+        let behind = behind.counter("cgroup.throttled_count", tier, 5.0);
+        assert_eq!(confidence(behind), Some(Confidence::Excluded), "a tier behind it has the quota");
         assert_eq!(confidence(slow()), None, "nobody looked");
     }
 }
