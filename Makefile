@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hadoop-test hosts-test fleet-demo fleet-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test fleet-demo fleet-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -28,6 +28,7 @@ help:
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers;'
 	@echo '                        full and broken disks under a record; about 50 minutes'
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
+	@echo 'make hostile-test       broken servers against the back end that make test does not use; a minute after the build'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
@@ -78,6 +79,9 @@ crash-test:
 h2spec-test:
 	scripts/install-h2specd
 	$(CARGO) test --package sysdyno-load --lib -- --nocapture h2spec
+
+hostile-test:
+	SYSDYNO_IO=epoll $(CARGO) test --workspace --test cli -- hostile::
 
 hadoop-test: build
 	scripts/test-hadoop '$(PROGRAM)'
