@@ -1,7 +1,6 @@
 //! CPU as the bottleneck: all CPUs, or the one CPU that a single thread can use.
 
-use super::process::most_throttled;
-use super::run_queue::{busy_while_waiting, delayed_part};
+use super::run_queue::{CpuWait, DELAYED, WAITED};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, list, name, percent};
 use crate::path::{address_text, path_of};
@@ -51,19 +50,6 @@ const INTERRUPTS: Threshold =
 const GENERATOR_PART: Threshold =
     Threshold::new("generator's share of the busy time, to be mentioned first", 0.30, "ratio", HOUSE);
 
-const BURST_DELAY: Threshold = Threshold::new(
-    "time that server threads waited for a CPU ÷ time that they were runnable, for a bottleneck in bursts",
-    0.5,
-    "ratio",
-    "house value; two CPUs that are 50% busy by chance come to 0.25 (M/M/2)",
-);
-const BURST_DELAYED: Threshold = Threshold::new(
-    "share of a request's time that threads waited for a CPU, for a bottleneck in bursts",
-    0.3,
-    "ratio",
-    HOUSE,
-);
-
 /// C13.
 pub(super) const SATURATED: Rule = Rule {
     id: "C13",
@@ -80,8 +66,8 @@ pub(super) const SATURATED: Rule = Rule {
         SERVER_IDLE,
         INTERRUPTS,
         GENERATOR_PART,
-        BURST_DELAY,
-        BURST_DELAYED,
+        WAITED,
+        DELAYED,
     ],
     place: Place::Server,
     needs: &[column::CPU_IDLE],
@@ -175,27 +161,24 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 /// CPUs that have idle time on average, and none while the server waits for them.
 fn in_bursts<'a>(scene: &Scene<'a>, window: &Window<'_>, machine: &MachineShare) -> Option<Case<'a>> {
     let view = &scene.focus;
-    let targets = view.processes(ProcessRole::Target);
-    let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
-    let share = ratio(waited, waited + ran).filter(|share| *share >= BURST_DELAY.value)?;
-    let busy = busy_while_waiting(window, &targets).filter(|busy| *busy >= MACHINE_BUSY.value)?;
-    let delayed = delayed_part(view, window, waited);
-    if delayed < BURST_DELAYED.value || most_throttled(window).is_some_and(|(share, _)| share > 0.0) {
-        return None;
-    }
+    let wait = CpuWait::of(view, window).filter(|wait| wait.is_long() && wait.throttled <= 0.0)?;
+    let busy = wait.busy.filter(|busy| *busy >= MACHINE_BUSY.value)?;
     let text = format!(
-        "while threads of the server waited for a CPU, {} of the time that they could run, the CPUs were {} busy ({} on average)",
-        percent(share),
+        "the CPUs were {} busy while threads of the server waited for one ({} on average), which these did for {} of the \
+         time that they could run",
         percent(busy),
-        percent(machine.busy_ratio)
+        percent(machine.busy_ratio),
+        percent(wait.share)
     );
     let source = "/proc/PID/task/TID/schedstat, /proc/stat";
     let column = column::CPU_IDLE.at(&busiest(window)?.scope);
     let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, window, source, text.clone()))];
     found.extend(waiting(scene, window));
-    let used = format!("the server used {} of {} CPUs{}", cpus(ran), machine.cpus, parts(&targets, window));
+    let targets = view.processes(ProcessRole::Target);
+    let used = window.process_cpus(&targets)?;
+    let used = format!("the server used {} of {} CPUs{}", cpus(used), machine.cpus, parts(&targets, window));
     let title = format!("The CPUs are the bottleneck, in bursts: {text}; {used}");
-    Some(Case::new(title, found, Reach::used_up(view, delayed)))
+    Some(Case::new(title, found, Reach::used_up(view, wait.delayed)))
 }
 
 /// A server that neither used CPU nor waited for it is not limited by it, unless interrupts worked for it.

@@ -10,7 +10,7 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, CGROUP_TARGET};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
-const WAITED: Threshold = Threshold::new(
+pub(super) const WAITED: Threshold = Threshold::new(
     "time that server threads waited for a CPU ÷ time that they were runnable",
     0.5,
     "ratio",
@@ -18,7 +18,7 @@ const WAITED: Threshold = Threshold::new(
 );
 const BUSY: Threshold =
     Threshold::new("busy share of all CPUs while threads of the server waited, at most", 0.5, "ratio", HOUSE);
-const DELAYED: Threshold =
+pub(super) const DELAYED: Threshold =
     Threshold::new("share of a request's time that threads waited for a CPU, at least", 0.3, "ratio", HOUSE);
 const PREEMPTED: Threshold =
     Threshold::new("times per second that threads of the server had to give up a CPU", 100.0, "hz", HOUSE);
@@ -54,21 +54,18 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = view.server_steady();
     let machine = window.machine().filter(|machine| machine.cpus > 1)?;
     let targets = view.processes(ProcessRole::Target);
-    let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
-    let share = ratio(waited, waited + ran)?;
-    let busy = busy_while_waiting(&window, &targets).unwrap_or(machine.busy_ratio);
+    let wait = CpuWait::of(view, &window)?;
+    let busy = wait.busy.unwrap_or(machine.busy_ratio);
     let text = format!(
         "threads of the server that could run waited for a CPU {} of the time, while the CPUs were {} busy",
-        percent(share),
+        percent(wait.share),
         percent(busy)
     );
     let source = "/proc/PID/task/TID/schedstat, /proc/stat";
     let column = column::PROCESS_RUN_DELAY.at(&process_scope(targets.first()?));
     let seen = |role| seen_in(column.clone(), evidence(role, &window, source, text.clone()));
     // Who waits because of a quota, or for want of any CPU, is another rule's.
-    let throttled = most_throttled(&window).map_or(0.0, |(share, _)| share);
-    let delayed = delayed_part(view, &window, waited);
-    if share < WAITED.value || busy > BUSY.value || delayed < DELAYED.value || throttled > THROTTLED.value {
+    if !wait.is_long() || busy > BUSY.value || wait.throttled > THROTTLED.value {
         return excluded(
             "The server does not wait for CPUs that others use",
             vec![seen(EvidenceRole::Against)],
@@ -77,12 +74,43 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend([preempted(view, &window), under_pressure(&window)].into_iter().flatten());
     let title = format!("The server waits for a CPU although CPUs are idle: {text}");
-    Some(Case::new(title, found, Reach::used_up(view, delayed)))
+    Some(Case::new(title, found, Reach::used_up(view, wait.delayed)))
+}
+
+/// How long threads of the server waited for a CPU, and what the CPUs did meanwhile.
+pub(super) struct CpuWait {
+    /// Of the time that they could run. Unit: ratio.
+    pub(super) share: f64,
+    /// Of a request's time. Unit: ratio.
+    pub(super) delayed: f64,
+    /// How busy all CPUs were while they waited. Unit: ratio. `None`: not known.
+    pub(super) busy: Option<f64>,
+    /// Of the quota periods of the group that was throttled most. Unit: ratio.
+    pub(super) throttled: f64,
+}
+
+impl CpuWait {
+    /// That of a trial; `None`: it has no readings.
+    pub(super) fn of(view: &TrialView, window: &Window) -> Option<CpuWait> {
+        let targets = view.processes(ProcessRole::Target);
+        let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
+        Some(CpuWait {
+            share: ratio(waited, waited + ran)?,
+            delayed: delayed_part(view, window, waited),
+            busy: busy_while_waiting(window, &targets),
+            throttled: most_throttled(window).map_or(0.0, |(share, _)| share),
+        })
+    }
+
+    /// Whether it is long enough to be felt.
+    pub(super) fn is_long(&self) -> bool {
+        self.share >= WAITED.value && self.delayed >= DELAYED.value
+    }
 }
 
 /// How busy all CPUs were while threads of the server waited for one: over pieces of the span, each as heavy as its wait. Work that
 /// comes in bursts leaves CPUs idle on average, and nobody waits then. `None`: no piece has readings of both.
-pub(super) fn busy_while_waiting(window: &Window, targets: &[&WatchedProcess]) -> Option<f64> {
+fn busy_while_waiting(window: &Window, targets: &[&WatchedProcess]) -> Option<f64> {
     let piece = |piece: Window| {
         Some((piece.process_run_delay(targets)? * piece.seconds(), piece.machine()?.busy_ratio))
     };
@@ -98,7 +126,7 @@ pub(super) fn busy_while_waiting(window: &Window, targets: &[&WatchedProcess]) -
 
 /// The part of the requests' time that the wait can have taken: that of the thread that waited most, or, where many threads have a
 /// request each, the part of these that waited.
-pub(super) fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
+fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
     let threads = window.threads(&view.processes(ProcessRole::Target));
     let most = threads.iter().filter_map(|thread: &ThreadShare| thread.run_delay_ratio).fold(0.0, f64::max);
     let each = view.in_flight_mean().and_then(|in_flight| ratio(waited, in_flight.max(1.0)));
