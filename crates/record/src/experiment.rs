@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const EXPERIMENT_SCHEMA: &str = "sysdyno.matrix/1";
 
 /// What is compared, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentPlan {
     /// [`EXPERIMENT_SCHEMA`].
     pub schema: String,

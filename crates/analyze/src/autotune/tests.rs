@@ -32,14 +32,8 @@ pub(super) fn plan(allow: &[Allowance]) -> AutotunePlan {
         variants: vec![variant],
         blocks: 1,
         seed: 1,
-        budget: None,
         metric: Some("goodput".into()),
-        effect_ratio: None,
-        is_noisy: false,
-        until_decided: false,
-        is_profiled: false,
-        source: String::new(),
-        lab: None,
+        ..ExperimentPlan::default()
     };
     AutotunePlan {
         schema: AUTOTUNE_SCHEMA.into(),

@@ -279,14 +279,7 @@ mod tests {
             variants: (0..variants).map(variant).collect(),
             blocks,
             seed,
-            budget: None,
-            metric: None,
-            effect_ratio: None,
-            is_noisy: false,
-            until_decided: false,
-            is_profiled: false,
-            source: "m.toml".into(),
-            lab: None,
+            ..ExperimentPlan::default()
         }
     }
 

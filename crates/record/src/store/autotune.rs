@@ -67,13 +67,12 @@ impl AutotuneFolder {
 mod tests {
     use super::*;
     use crate::store::folder::Folder;
-    use crate::store::sample::experiment_plan as experiment;
     use crate::units::SpanNs;
 
     fn plan() -> AutotunePlan {
         AutotunePlan {
             schema: AUTOTUNE_SCHEMA.into(),
-            base: experiment(),
+            base: ExperimentPlan::default(),
             allow: Vec::new(),
             budget: SpanNs::from_secs(60),
             rounds: 1,
@@ -92,8 +91,11 @@ mod tests {
         let draft = Folder::create(&folder.steps(), "02-race").expect("makes");
         draft.folder().replace("matrix.json", b"{").expect("writes");
         drop(draft);
-        let step = folder.create_step("02-race", experiment()).expect("makes");
+        let step = folder.create_step("02-race", ExperimentPlan::default()).expect("makes");
         assert_eq!(step.path(), folder.steps().join("02-race"));
-        assert!(folder.create_step("02-race", experiment()).is_err(), "there is one of that name");
+        assert!(
+            folder.create_step("02-race", ExperimentPlan::default()).is_err(),
+            "there is one of that name"
+        );
     }
 }

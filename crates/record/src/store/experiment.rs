@@ -52,9 +52,17 @@ mod tests {
     use crate::experiment::{TrialBegan, TrialEnded};
     use crate::manifest::RunStatus;
     use crate::plan::PhaseEnd;
-    use crate::store::sample::experiment_plan as plan;
     use crate::units::SpanNs;
     use crate::work::{CacheChoice, FileWork, WorkKind, WorkPlan};
+
+    fn plan() -> ExperimentPlan {
+        ExperimentPlan {
+            schema: EXPERIMENT_SCHEMA.into(),
+            name: "m".into(),
+            blocks: 2,
+            ..ExperimentPlan::default()
+        }
+    }
 
     fn began(run: &str) -> ExperimentLine {
         ExperimentLine::Began(TrialBegan { trial: 1, block: 0, variant: 0, run: run.into() })

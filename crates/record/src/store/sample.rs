@@ -3,7 +3,6 @@
 use super::{NewRun, RunWriter};
 use crate::analysis::*;
 use crate::event::{Event, EventKind, ProcessRole, Tier, WatchedProcess};
-use crate::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan};
 use crate::facts::{Fact, HostFacts};
 use crate::load::*;
 use crate::manifest::{ClockPair, RunKind, Tool};
@@ -291,23 +290,4 @@ pub(super) fn write_run(runs_dir: &Path, suffix: u32) -> RunWriter {
     }
     writer.analysis(&analysis()).expect("writes");
     writer
-}
-
-/// An experiment without variants.
-pub(crate) fn experiment_plan() -> ExperimentPlan {
-    ExperimentPlan {
-        schema: EXPERIMENT_SCHEMA.into(),
-        name: "m".into(),
-        variants: Vec::new(),
-        blocks: 2,
-        seed: 1,
-        budget: None,
-        metric: None,
-        effect_ratio: None,
-        is_noisy: false,
-        until_decided: false,
-        is_profiled: false,
-        source: "m.toml".into(),
-        lab: None,
-    }
 }

@@ -214,15 +214,7 @@ fn experiments_that_are_not_the_same_are_told_apart() {
         name: "m".into(),
         variants: vec![variant("x"), variant("y")],
         blocks: 2,
-        until_decided: false,
-        is_profiled: false,
-        seed: 1,
-        budget: None,
-        metric: None,
-        effect_ratio: None,
-        is_noisy: false,
-        source: "m.toml".into(),
-        lab: None,
+        ..ExperimentPlan::default()
     };
     let apart = |change: fn(&mut ExperimentPlan)| {
         let mut other = plan.clone();
