@@ -65,7 +65,6 @@ on_both_back_ends! {
     stopping_ends_the_load_and_keeps_the_sum
     bytes_without_a_request_cost_the_next_request
     connections_take_odd_and_even_ports
-    a_thread_has_one_cpu_however_few_requests_there_are
 }
 
 /// Whether the kernel has io_uring as it is needed, and allows it; says so if not.
@@ -337,17 +336,6 @@ fn every_operation_is_counted_as_its_server_counts_it(io: IoChoice) {
             assert_eq!(summary.operations[3].total.scheduled, 0, "{case}");
         }
     }
-}
-
-fn a_thread_has_one_cpu_however_few_requests_there_are(io: IoChoice) {
-    let server = serve(|_, stream| stream.write_all(RESPONSE.as_bytes()).is_ok());
-    let mut plan = plan(io, &server.url);
-    (plan.connections, plan.arrival) = (64, Arrival::Closed);
-    plan.phases[0].end = PhaseEnd::Requests(10);
-    let (outcome, _) = load(&plan);
-    assert_eq!(outcome.summary.total.ok, 10);
-    let ratio = outcome.summary.generator.busiest_thread_ratio;
-    assert!(ratio > 0.0 && ratio <= 1.0, "{ratio}");
 }
 
 fn nobody_there_is_a_hard_stop(io: IoChoice) {

@@ -135,6 +135,32 @@ fn windows_of_all_hosts_are_merged_and_each_host_keeps_its_own() {
 }
 
 #[test]
+fn the_cpu_of_a_thread_is_a_share_of_the_windows_it_was_used_in() {
+    let mut plan = plan();
+    (plan.arrival, plan.phases[0].end) = (Arrival::Closed, PhaseEnd::Requests(19));
+    let busy =
+        |thread: u32, requests: u64| PartWindow { cpu_ns: 400_000_000, ..window(thread, 0, requests, 0) };
+    // The last response came after a tenth of the window.
+    let last = MonoNs(busy(0, 10).begin_mono_ns.0 + 100_000_000);
+    let finished = |thread: u32| {
+        let Said::Report(PartReport::Finished(finish)) = finished(thread) else { panic!("it is one") };
+        said(PartReport::Finished(PartFinish { end_mono_ns: last, ..finish }))
+    };
+    let lines = vec![
+        (0, told(busy(0, 10))),
+        (0, finished(0)),
+        (1, told(busy(1, 9))),
+        (0, over()),
+        (1, finished(1)),
+        (1, over()),
+    ];
+    let (outcome, _, refused) = merged_of(&plan, lines);
+    assert!(refused.is_empty(), "{refused:?}");
+    let busiest = outcome.summary.generator.busiest_thread_ratio;
+    assert!((busiest - 0.4).abs() < 0.01, "{busiest}");
+}
+
+#[test]
 fn what_a_lost_host_had_open_is_in_flight_and_nothing_vanishes() {
     let lines = vec![
         (1, told(window(1, 0, 10, 3))),
