@@ -98,9 +98,11 @@ fn an_agent_that_is_cut_off_stops_by_itself_and_is_named() {
     let program = Program::new();
     let mut running = rig.start(&program, long_load(&rig));
     await_load(&rig, &mut running, 2);
-    // The way to the broker only: the server can still be reached.
+    // The way to the broker and back only: the server can still be reached. Of a cut in one direction, TCP would let what is under
+    // way in the other one arrive for a while, which the lease counts from.
     let rules = "add table inet cut; add chain inet cut out { type filter hook output priority 0; }; \
-                 add rule inet cut out tcp dport 4222 drop";
+                 add chain inet cut in { type filter hook input priority 0; }; \
+                 add rule inet cut out tcp dport 4222 drop; add rule inet cut in tcp sport 4222 drop";
     let ended = rig.star().generator_command(0, "nft").arg(rules).status().expect("nft starts");
     assert!(ended.success(), "the network can be cut");
     std::thread::sleep(LEASE_LIMIT);
