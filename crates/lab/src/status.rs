@@ -270,14 +270,16 @@ fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
     let name = host.to_owned();
     let outside = plan.outside.get(host).map(|outside| outside.address.to_string());
     if let Some(share) = shares.get(host) {
-        let seat = plan.outside.get(host).map(|outside| &outside.seat);
-        let far =
-            |is: fn(&HostSeat) -> bool| plan.far(host).filter(|_| seat.is_some_and(is)).map(str::to_owned);
+        let (ssh, fleet) = match plan.outside.get(host).map(|outside| &outside.seat) {
+            Some(HostSeat::Ssh(place)) => (Some(place.clone()), None),
+            Some(HostSeat::Fleet(place)) => (None, Some(place.clone())),
+            Some(HostSeat::Here) | None => (None, None),
+        };
         return HostStatus {
             name,
             namespace: String::new(),
-            ssh: far(|seat| matches!(seat, HostSeat::Ssh(_))),
-            fleet: far(|seat| matches!(seat, HostSeat::Fleet(_))),
+            ssh,
+            fleet,
             is_here: false,
             is_there: share.as_ref().is_ok_and(|share| share.is_of_this_boot),
             addresses: outside.into_iter().collect(),

@@ -239,17 +239,8 @@ fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() 
     let plan = ExperimentPlan {
         schema: EXPERIMENT_SCHEMA.into(),
         name: "ports".into(),
-        variants: Vec::new(),
         blocks: 2,
-        seed: 1,
-        budget: None,
-        metric: None,
-        effect_ratio: None,
-        is_noisy: false,
-        until_decided: false,
-        is_profiled: false,
-        source: String::new(),
-        lab: None,
+        ..ExperimentPlan::default()
     };
     let mut folder = ExperimentFolder::create(&experiments, "ports-1", plan).expect("is created");
     let listed = stage.get("/list");

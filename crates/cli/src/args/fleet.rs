@@ -94,13 +94,13 @@ pub struct FleetAgentArgs {
 pub struct FleetTopArgs {
     #[command(flatten)]
     pub broker: BrokerOptions,
-    /// Time between two tables: 500ms to 1h [default: 1s]
+    /// Time between two updates: 500ms to 1h [default: 1s]
     #[arg(long, value_name = "TIME")]
     pub interval: Option<Typed<SpanNs>>,
-    /// Print so many tables, and end
-    #[arg(long, value_name = "COUNT")]
+    /// Stop after this many updates [default: run until Ctrl-C]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// Print one JSON document per table, each on its line
+    /// Print one JSON document per update, each on its own line
     #[arg(long)]
     pub json: bool,
 }

@@ -71,8 +71,7 @@ pub fn reach_host(
     uses_sudo: bool,
     ui: &Ui,
 ) -> anyhow::Result<RemoteAgent> {
-    let fleet = FleetOptions { broker: broker.clone(), ..FleetOptions::default() };
-    let agent = meet(place, &ways(ssh, uses_sudo, &fleet)?)?;
+    let agent = meet(place, &ways(ssh, uses_sudo, &FleetOptions::behind(broker))?)?;
     ui.note(&format!("reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(agent)
 }

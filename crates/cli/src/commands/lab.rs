@@ -15,8 +15,8 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use sysdyno_lab::{
-    self as lab, Forwarded, HostImage, ImageFormat, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf,
-    Recipe, Relay, START_SCRIPT, ServiceStatus, UpOrder, write_images,
+    self as lab, Forwarded, HostImage, HostSeat, ImageFormat, KeeperSigns, LabPlan, LabStatus, Labs, Missing,
+    NeedsOf, Outside, Recipe, Relay, START_SCRIPT, ServiceStatus, UpOrder, write_images,
 };
 use sysdyno_plan::options::FleetOptions;
 use sysdyno_report::{escape, number};
@@ -46,7 +46,7 @@ pub fn lab(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// The labs below a state folder, and how hosts of theirs are reached that are other machines.
 pub fn labs(state: Option<&Path>, hosts: &LabHostOptions) -> anyhow::Result<Labs> {
-    let fleet = FleetOptions { broker: hosts.broker.clone(), ..FleetOptions::default() };
+    let fleet = FleetOptions::behind(&hosts.broker);
     let ways = super::agent::ways(&hosts.ssh, hosts.server_sudo, &fleet)?;
     Ok(Labs::below(state, ways, env!("CARGO_PKG_VERSION")))
 }
@@ -262,13 +262,15 @@ fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
     let missing = lab::missing(&plan)?;
     let mut text = String::new();
     for host in &plan.hosts {
-        let address = plan.outside.get(host).map(|outside| outside.address.to_string()).unwrap_or_default();
-        let is = match plan.far(host) {
-            Some(place) => {
-                let way = if place.starts_with("fleet:") { "agent" } else { "over ssh to" };
-                format!("{address}, {way} {place}, as lab {}-{host} there", plan.name)
+        let share = || format!("as lab {}-{host} there", plan.name);
+        let is = match plan.outside.get(host) {
+            Some(Outside { seat: HostSeat::Ssh(place), address }) => {
+                format!("{address}, over ssh to {place}, {}", share())
             }
-            None if plan.is_here(host) => format!("{address}, this machine"),
+            Some(Outside { seat: HostSeat::Fleet(place), address }) => {
+                format!("{address}, agent {place}, {}", share())
+            }
+            Some(Outside { seat: HostSeat::Here, address }) => format!("{address}, this machine"),
             None => format!("network namespace sysdyno-{}-{host}", plan.name),
         };
         let _ = writeln!(text, "host     {host}: {is}");

@@ -183,6 +183,7 @@ fn a_host_that_cannot_be_reached_is_named_and_taken_away_later(rig: &mut Rig, fa
     let closed = far.config("stranger");
     let told = rig.expect(&["status", "one", "--ssh-config", &closed], 1);
     assert!(told.stdout.contains("cannot reach host") && told.stdout.contains("(missing)"), "{told:?}");
+    assert!(!told.stdout.contains("\\n"), "a hint has no place on the line of a service: {told:?}");
     let down = rig.expect(&["down", "one", "--ssh-config", &closed], 2);
     let is_told = |down: &Ended| {
         down.stderr.contains("cannot tear down lab 'one' on host 'far': cannot reach host")

@@ -5,8 +5,9 @@
 //!                 ▲                                                                │
 //!                 └────────────── messages ◄── chunks, on the disk ◄───────────────┘
 //! ```
-//! One controller at a time, which may have several sessions: of a lab, of its server, of its load. What it says counts only if one of the pinned keys has signed it. The process that works for it
-//! stops its load by itself when it has heard nothing for the length of the lease, whatever happens to this one.
+//! One controller at a time, which may have several sessions: for a lab, for the readings of its server, for a load. What it says
+//! counts only if one of the pinned keys has signed it. The process that works for a session stops its load by itself when it has
+//! heard nothing for the length of the lease, whatever happens to this one.
 
 mod session;
 
@@ -115,6 +116,7 @@ struct FleetAgent<'a> {
     finished: VecDeque<SessionId>,
     /// When the card was last sent.
     carded: MonoNs,
+    /// For the card.
     busy: HostBusy,
     /// When a message of an unknown key was last logged.
     unknown: MonoNs,

@@ -204,8 +204,11 @@ impl Broker {
         let end = clock::monotonic().after(COMING_UP);
         while NatsClient::connect(&url, credentials.login.clone(), CLIENT).is_ok() {
             if clock::monotonic() > end {
-                let cause = "cannot lock the agent out: the broker did not read its configuration again";
-                return Err(FleetError::Refused(format!("{cause}\nhint: sysdyno fleet down, then fleet up")));
+                return Err(FleetError::Refused(
+                    "cannot lock the agent out: the broker still lets it in\nhint: restart the broker: `sysdyno fleet \
+                     down`, then `sysdyno fleet up`"
+                        .into(),
+                ));
             }
             std::thread::sleep(AGAIN);
         }

@@ -85,7 +85,7 @@ impl Labs {
         let door = reach.again(&share.door);
         let HostWay::Ssh(address) = ShareReach::place(&door)?.way else {
             return Err(RunError::Refused(format!(
-                "cannot run on host '{host}': an agent of a fleet gives nobody a terminal\nhint: log in there"
+                "cannot run a command on host '{host}': it is an agent of a fleet, which offers no terminal\nhint: log in there"
             )));
         };
         let sudo = ["sudo", "-n", "--"].map(str::to_owned);

@@ -1,4 +1,5 @@
-//! Shares: the parts of a lab on other machines, behind ssh or in a fleet. This same program builds each share there, as a separate lab.
+//! Shares: the parts of a lab on other machines, behind ssh or in a fleet. This same program builds each share there, as a
+//! separate lab.
 //!
 //! ```text
 //!   Labs here ─ Reach ─► ssh or broker ─► agent there ─ Shares ─► Labs there: its own journal, namespaces' names, services

@@ -29,7 +29,8 @@ pub(crate) fn status_there(
         Ok(Some(told)) if told.is_healthy => (Some(told), None),
         Ok(Some(told)) => (Some(told), told.cause.clone().or_else(|| Some("no reason given".to_owned()))),
         Ok(None) => (None, Some("its host does not report it".to_owned())),
-        Err(error) => (None, Some(error.to_string())),
+        // A status has a line for the cause, and none for its hint.
+        Err(error) => (None, error.to_string().lines().next().map(str::to_owned)),
     };
     let one = |text: String| bounded(vec![text]).pop().unwrap_or_default();
     let many = |texts: fn(&ServiceStatus) -> &Vec<String>| {

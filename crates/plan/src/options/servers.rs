@@ -59,6 +59,13 @@ pub struct FleetOptions {
     pub fleet_lease: Option<Typed<SpanNs>>,
 }
 
+impl FleetOptions {
+    /// Agents that are used as usual, behind this broker.
+    pub fn behind(broker: &BrokerOptions) -> FleetOptions {
+        FleetOptions { broker: broker.clone(), ..FleetOptions::default() }
+    }
+}
+
 /// How the broker of a fleet is reached.
 #[derive(Clone, Debug, Default, Args)]
 pub struct BrokerOptions {

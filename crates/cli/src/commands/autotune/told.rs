@@ -79,7 +79,7 @@ pub(super) fn dry_run(plan: &AutotunePlan, is_json: bool, ui: &Ui) -> anyhow::Re
         plan.budget,
         plan.rounds
     ));
-    ui.print("a trial changes one of these, at this risk, and undoes it; which of them fit is seen when the server is under load:");
+    ui.print("each trial changes one of these, at the risk shown, and undoes it; which of them apply is decided under load:");
     for remedy in REMEDIES {
         ui.print(&format!("  {}", remedy_line(remedy)));
     }

@@ -69,7 +69,7 @@ impl TrialPlace {
         let is_far = lab.host_of(service).is_some_and(|host| lab.far(host).is_some());
         let server_sudo = ways.server_sudo && is_far;
         let load_from = generator.into_iter().collect();
-        let fleet = FleetOptions { broker: ways.broker.clone(), ..FleetOptions::default() };
+        let fleet = FleetOptions::behind(&ways.broker);
         let ssh = ways.ssh.clone();
         Ok(ServerOptions { server, server_sudo, load_from, ssh, fleet, ..ServerOptions::default() })
     }

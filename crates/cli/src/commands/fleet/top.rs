@@ -29,7 +29,10 @@ struct SeenAgent {
 pub(super) fn top(folder: &Path, args: &FleetTopArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let interval = args.interval.map_or(SpanNs::from_secs(1), |interval| interval.0);
     let [least, most] = INTERVALS;
-    ensure!(least <= interval && interval <= most, "--interval {interval} is not in {least} to {most}");
+    ensure!(
+        least <= interval && interval <= most,
+        "cannot update every {interval}: --interval takes {least} to {most}"
+    );
     let access = FleetAccess::connect_below(folder, &args.broker, None)?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     let is_screen = !args.json && args.count.is_none() && std::io::stdout().is_terminal();
@@ -60,7 +63,7 @@ fn lines(seen: &BTreeMap<String, SeenAgent>, silent_since: MonoNs) -> Vec<String
     let count =
         |is: fn(&SeenAgent, MonoNs) -> bool| seen.values().filter(|agent| is(agent, silent_since)).count();
     let (silent, used) = (count(is_silent), count(|agent, _| agent.card.leased_to.is_some()));
-    let head = format!("fleet: {} agents, {used} used, {silent} silent · q ends", seen.len());
+    let head = format!("agents: {} · used: {used} · silent: {silent} · q quits", seen.len());
     [head, String::new()].into_iter().chain(shown(seen, silent_since).lines().map(str::to_owned)).collect()
 }
 
@@ -72,16 +75,18 @@ fn shown(seen: &BTreeMap<String, SeenAgent>, silent_since: MonoNs) -> String {
     if seen.is_empty() {
         return "no agent answers".to_owned();
     }
-    let head = ["NAME", "BUSY", "CPUS", "LABELS", "STATE"].map(str::to_owned);
+    // Labels may be long, and a narrow terminal cuts off what is last.
+    let head = ["NAME", "BUSY", "CPUS", "STATE", "LABELS"].map(str::to_owned);
     let rows = seen.values().map(|agent| {
         let card = &agent.card;
+        let is_silent = is_silent(agent, silent_since);
         let labels = card.labels.to_string();
         [
             card.name.clone(),
-            card.busy_ratio.map_or("?".to_owned(), number::percent),
-            card.cpus_count.map_or("?".to_owned(), |count| count.to_string()),
-            if labels.is_empty() { "-".to_owned() } else { labels },
-            if is_silent(agent, silent_since) { "silent".to_owned() } else { state(card) },
+            card.busy_ratio.filter(|_| !is_silent).map_or("–".to_owned(), number::percent),
+            card.cpus_count.map_or("–".to_owned(), |count| count.to_string()),
+            if is_silent { "silent".to_owned() } else { state(card) },
+            if labels.is_empty() { "–".to_owned() } else { labels },
         ]
     });
     table(std::iter::once(head).chain(rows).collect(), &[1, 2])
@@ -114,13 +119,13 @@ mod tests {
         };
         let seen = BTreeMap::from([agent("web1", 10), agent("w2", 7)]);
         let expected = "\
-NAME   BUSY  CPUS  LABELS  STATE
-w2    25.0%     8  -       silent
-web1  25.0%     8  -       free
+NAME   BUSY  CPUS  STATE   LABELS
+w2        –     8  silent  –
+web1  25.0%     8  free    –
 ";
         let since = MonoNs(8_000_000_000);
         assert_eq!(shown(&seen, since), expected);
-        assert!(lines(&seen, since)[0].contains("2 agents, 0 used, 1 silent"));
+        assert!(lines(&seen, since)[0].contains("agents: 2 · used: 0 · silent: 1"));
         assert_eq!(line(&seen, since)["agents"][0]["is_silent"], true);
     }
 }

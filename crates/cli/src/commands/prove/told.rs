@@ -22,7 +22,7 @@ pub(crate) fn announce(plan: &ProvePlan, ui: &Ui) {
 
 /// Says each change that a finding can lead to.
 pub(crate) fn list_changes(ui: &Ui) {
-    ui.note("changes, what they risk, and the findings after which each is tried; its old value is on disk before it, and comes back:");
+    ui.note("changes with their risk, and the findings that lead to each; every old value is saved first and restored afterwards:");
     for remedy in REMEDIES.iter().filter(|remedy| !remedy.when.is_empty()) {
         ui.note(&format!("  {}  after {}", remedy_line(remedy), remedy.when.join(", ")));
     }
