@@ -10,7 +10,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const PLANTED_HZ: f64 = 8.0 / 0.004;
 
 #[test]
-fn the_planted_bottleneck_is_found_and_its_capacity_measured() {
+fn the_planted_bottleneck_is_found_and_its_capacity_measured_on_a_quiet_machine() {
     let program = Program::alone();
     let outcome = program.start(["demo", "--bottleneck", "worker-pool", "--json"]).finish(LIMIT);
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
@@ -38,7 +38,7 @@ fn the_planted_bottleneck_is_found_and_its_capacity_measured() {
 }
 
 #[test]
-fn the_loop_is_closed_the_remedy_of_what_was_found_is_tried_proved_and_undone() {
+fn the_loop_is_closed_the_remedy_of_what_was_found_is_tried_proved_and_undone_on_a_quiet_machine() {
     let program = Program::alone();
     let outcome = program.start(["demo", "--json"]).finish(LIMIT);
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");

@@ -72,7 +72,7 @@ fn quantile(outcome: &Outcome, kind: &str, quantile: &str) -> f64 {
 /// the answering of the backlog begins to show. Stalls lie on a grid of the monotonic clock: the window is begun between two
 /// of them, so that it holds a whole one. One that ends within a stall leaves requests unsent, whose wait nobody knows.
 #[test]
-fn a_stall_shows_in_the_response_time() {
+fn a_stall_shows_in_the_response_time_on_a_quiet_machine() {
     let target = ["--threads", "1", "--stall-every-ms", "10000", "--stall-for-ms", "1000"];
     let process = ["--rate", "1000/s", "--arrival", "constant", "--duration", "10s", "--warmup", "1s"];
     let load = [&process[..], &["--connections", "64", "--timeout", "5s"]].concat();
@@ -98,7 +98,7 @@ fn a_stall_shows_in_the_response_time() {
 
 /// A server that delays its responses by 100.0, 100.1, … 199.9 ms in turn: the quantile q is 100 + 100 q ms, within 1 %.
 #[test]
-fn a_known_distribution_comes_back() {
+fn a_known_distribution_comes_back_on_a_quiet_machine() {
     let delays_us: Vec<String> = (0..1000).map(|step| (100_000 + step * 100).to_string()).collect();
     let target = ["--threads", "1", "--delays-us", &delays_us.join(",")];
     let process = ["--rate", "1000/s", "--arrival", "constant", "--duration", "10s", "--warmup", "500ms"];
@@ -116,7 +116,7 @@ fn a_known_distribution_comes_back() {
 /// to a response is the mean of the same run less that of the delays. Where delays are evenly spread, it shifts their quantiles by
 /// just that: the probability of an end before t, E F(t − N), is linear in N. The generator spins, so that it is not late itself.
 #[test]
-fn a_known_distribution_of_short_delays_comes_back() {
+fn a_known_distribution_of_short_delays_comes_back_on_a_quiet_machine() {
     let delay_us = |step: u32| if step.is_multiple_of(3) { 10_000 + step / 3 * 25 } else { 0 };
     let delays_us: Vec<String> = (0..1200).map(|step| delay_us(step).to_string()).collect();
     let mean_delay_ns = (0..1200).map(|step| f64::from(delay_us(step)) * 1e3).sum::<f64>() / 1200.0;

@@ -69,9 +69,12 @@ fn a_proxy_header_says_the_connections_own_addresses() {
 }
 
 #[test]
-fn connections_are_made_anew_at_the_rate_that_was_asked_for() {
+fn connections_are_made_anew_at_the_rate_that_was_asked_for_on_a_quiet_machine() {
     let Some(nginx) = Nginx::start(WHO) else {
-        return skip("connections_are_made_anew_at_the_rate_that_was_asked_for", &["nginx"]);
+        return skip(
+            "connections_are_made_anew_at_the_rate_that_was_asked_for_on_a_quiet_machine",
+            &["nginx"],
+        );
     };
     let program = Program::alone();
     // Of a number of requests each thread sends its share: one that is done with it makes no more connections while

@@ -17,7 +17,7 @@ const AMPLE: u64 = 400;
 const SCARCE: u64 = 5;
 
 #[test]
-fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
+fn a_generator_under_a_cpu_quota_is_invalid_with_m01_on_a_quiet_machine() {
     let test = "a_generator_under_a_cpu_quota_is_invalid_with_m01";
     let Some(nginx) = Nginx::start("location = /ok { return 200 'hello'; }") else {
         return skip(test, &["nginx"]);
@@ -47,7 +47,7 @@ fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
 }
 
 #[test]
-fn a_servers_quota_is_found_from_within_a_namespace_that_hides_control_groups() {
+fn a_servers_quota_is_found_from_within_a_namespace_that_hides_control_groups_on_a_quiet_machine() {
     let test = "a_servers_quota_is_found_from_within_a_namespace_that_hides_control_groups";
     let (Some(pair), Some(quota)) = (Pair::make(), CpuQuota::create("server", 10)) else {
         return skip(test, &["root", "iproute2", "namespaces", "cgroup-cpu"]);

@@ -32,9 +32,9 @@ const BOUNDED: &[(&str, &str)] = &[("-d", "1s"), ("--rate", "5k/s")];
 const LIMIT: Duration = Duration::from_secs(180);
 
 #[test]
-fn every_command_of_the_readme_runs() {
+fn every_command_of_the_readme_runs_on_a_quiet_machine() {
     let Some(nginx) = Nginx::start("location / { return 200 'hello'; }") else {
-        return skip("every_command_of_the_readme_runs", &["nginx"]);
+        return skip("every_command_of_the_readme_runs_on_a_quiet_machine", &["nginx"]);
     };
     let program = Program::alone();
     let commands = commands(&page());

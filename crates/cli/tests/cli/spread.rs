@@ -161,8 +161,8 @@ fn a_ramp_of_rates_and_a_curve_of_connections_are_split_too() {
 }
 
 #[test]
-fn a_host_that_is_not_given_enough_cpu_is_named() {
-    let test = "a_host_that_is_not_given_enough_cpu_is_named";
+fn a_host_that_is_not_given_enough_cpu_is_named_on_a_quiet_machine() {
+    let test = "a_host_that_is_not_given_enough_cpu_is_named_on_a_quiet_machine";
     let Some(star) = Star::make(2) else { return skip(test, NEEDS) };
     let Some(quota) = CpuQuota::create("spread", 2) else { return skip(test, &["cgroup-cpu"]) };
     let (program, all) = (Program::alone(), star.all());

@@ -148,19 +148,19 @@ fn start() -> Option<Nginx> {
 }
 
 #[test]
-fn users_of_web20_pass_its_rules_and_nginx_counts_their_requests() {
+fn users_of_web20_pass_its_rules_and_nginx_counts_their_requests_on_a_quiet_machine() {
     let Some(nginx) = start() else { return };
     check(&nginx, &nginx.url("/"), &[]);
 }
 
 #[test]
-fn users_of_web20_do_the_same_by_http2() {
+fn users_of_web20_do_the_same_by_http2_on_a_quiet_machine() {
     let Some(nginx) = start() else { return };
     check(&nginx, &nginx.prior_url("/"), &["--http2", "prior"]);
 }
 
 #[test]
-fn users_of_web20_do_the_same_by_http2_on_many_streams_of_few_secured_connections() {
+fn users_of_web20_do_the_same_by_http2_on_many_streams_on_a_quiet_machine() {
     let Some(nginx) = start() else { return };
     let trusted = nginx.certificate();
     let tls = ["--tls-ca", &trusted, "--tls-name", "localhost"];

@@ -12,7 +12,9 @@ use tempfile::TempDir;
 /// Reasons of a verdict that tell of a machine that did something else.
 const DISTURBANCES: &[&str] = &["M01", "M11", "M12", "V06"];
 
-/// Tests run side by side, except those that measure time: they wait for the others, and the others for them.
+/// Tests run side by side, except those that measure time: they wait for the others, and the others for them. Where all are run,
+/// that costs time, so `scripts/test-rust` runs those with this in their names last.
+const QUIET: &str = "_on_a_quiet_machine";
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// A runs folder that exists as long as this value, and commands that use it.
@@ -59,6 +61,8 @@ impl Program {
 
     /// The same while no other test runs a program.
     pub fn alone() -> Program {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        assert!(name.ends_with(QUIET), "the name of a test that is alone ends with {QUIET}: {name}");
         Program::in_turn(Turn::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
