@@ -31,8 +31,13 @@ function cpuRows(run: Run, names: readonly string[]): Row[] {
 }
 
 function interruptRows(run: Run): Row[] {
-  const rows = run.columnsOf("irq.count").map((column) => rowOf(run, column.scope.replace("irq:", "IRQ ").replace("/cpu:", " on CPU "), [column]));
+  const rows = run.columnsOf("irq.count").map((column) => rowOf(run, interruptName(column.scope), [column]));
   return greatest(run, rows, ROWS_MAX.interrupts);
+}
+
+/** `IRQ 27` for a line, and the kernel's own name for others, such as `LOC`. */
+function interruptName(scope: string): string {
+  return scope.replace(/^irq:(?=\d)/, "IRQ ").replace("irq:", "").replace("/cpu:", " on CPU ");
 }
 
 function rowOf(run: Run, label: string, all: Column[]): Row {

@@ -53,7 +53,7 @@ export function Forest({ rows, label }: { rows: readonly ForestRow[]; label: str
                 <span aria-hidden="true">{row.mark.shape}</span> {row.mark.word}
               </span>
             )}{" "}
-            <span class="forest-number">{textOf(row)}</span>
+            <span class={row.effect || row.bound ? "forest-number" : "forest-number forest-number-none"}>{textOf(row)}</span>
           </p>
         </div>
       ))}

@@ -10,13 +10,18 @@ use sysdyno_stats::verdict::{Comparison, Qualifier};
 
 /// A change as a share with its sign: `+2.4 %`.
 pub(super) fn share(change: f64) -> String {
+    share_to(change, 0)
+}
+
+/// The same with so many digits more.
+fn share_to(change: f64, more: usize) -> String {
     let percent = change * 100.0;
-    let text = match percent.abs() {
-        size if size >= 9.95 => format!("{percent:+.0}%"),
-        size if size >= 0.095 => format!("{percent:+.1}%"),
-        _ => format!("{percent:+.2}%"),
+    let digits = match percent.abs() {
+        size if size >= 9.95 => 0,
+        size if size >= 0.095 => 1,
+        _ => 2,
     };
-    text.replace('-', "−")
+    format!("{percent:+.0$}%", digits + more).replace('-', "−")
 }
 
 /// A point of an effect: `+2.4 %`, `+0.05 points`.
@@ -33,9 +38,14 @@ pub(crate) fn effect(effect: &Effect) -> String {
     if effect.low == effect.none() && effect.high == effect.none() {
         return "no difference in any pair".into();
     }
-    let [point, low, high] = match effect.factor() {
-        Some(found) => factor(&found),
-        None => [effect.point, effect.low, effect.high].map(|value| point(effect.scale, value)),
+    let all = [effect.point, effect.low, effect.high];
+    let [point, low, high] = match (effect.factor(), effect.scale) {
+        (Some(found), _) => factor(&found),
+        // Ends that would read alike have a digit more.
+        (None, EffectScale::Ratio) if share(effect.low - 1.0) == share(effect.high - 1.0) => {
+            all.map(|value| share_to(value - 1.0, 1))
+        }
+        (None, scale) => all.map(|value| point(scale, value)),
     };
     format!("{point} ({level:.0}% interval {low} to {high})")
 }
@@ -160,4 +170,19 @@ pub(super) fn standing(plan: &TryPlan, standing: &Standing, found: Option<&Effec
         },
     );
     format!("{sides}pair {counted} of {goal}{dropped} · {} {numbers}", plan.metric.title())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_that_would_read_alike_have_a_digit_more() {
+        let told = |[low, point, high]: [f64; 3]| {
+            let scale = EffectScale::Ratio;
+            effect(&Effect { scale, point, low, high, confidence_ratio: 0.95, narrow: None, pairs_count: 8 })
+        };
+        assert_eq!(told([0.8353, 0.8390, 0.8446]), "−16.1% (95% interval −16.5% to −15.5%)");
+        assert_eq!(told([0.80, 0.84, 0.88]), "−16% (95% interval −20% to −12%)");
+    }
 }
