@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test fleet-demo fleet-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test fleet-demo fleet-test fleet-scale aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -32,6 +32,7 @@ help:
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
+	@echo 'make fleet-scale        fifty agents that send, 500 more that wait: exact counts, traffic, memory; as root, three minutes'
 	@echo 'make fleet-test         kill, freeze, and cut off agents, controller, and broker under load; wrong keys, versions, and messages; as root'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
@@ -95,7 +96,11 @@ fleet-demo: build
 FLEET_NEEDS := root,iproute2,nginx,namespaces,nats-server,nftables,unshare
 fleet-test:
 	scripts/install-test-deps
+	scripts/test-manifests
 	SYSDYNO_FLEET_TESTS=all SYSDYNO_REQUIRE=$(FLEET_NEEDS) $(CARGO) test --workspace --test cli -- fleet::
+
+fleet-scale: build
+	scripts/fleet-scale '$(PROGRAM)'
 
 aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- tryout::aa

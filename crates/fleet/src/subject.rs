@@ -53,3 +53,20 @@ pub(crate) fn of_controller() -> Permissions {
         subscribe: vec![HERE_OF_ALL.to_owned(), from("*", "*")],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: &str = include_str!("../../../docs/kubernetes/nats-values.yaml");
+
+    #[test]
+    fn the_values_for_a_broker_in_a_cluster_give_the_same_rights() {
+        for Permissions { publish, subscribe } in [of_controller(), of_agent("agents-0")] {
+            let list = |word: &str, subjects: &[String]| format!("{word}: {{allow: {subjects:?}}}");
+            for line in [list("publish", &publish), list("subscribe", &subscribe)] {
+                assert!(VALUES.contains(&line), "{line}");
+            }
+        }
+    }
+}

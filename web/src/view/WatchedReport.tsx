@@ -71,7 +71,7 @@ function Levels({ run, summary }: { run: Run; summary: HostSummary }) {
       <h2 id="levels-title" class="eyebrow">
         Resources
       </h2>
-      <Table label="How much of each resource was used, on average and in the worst ten samples" heads={["", { number: "mean" }, { number: "worst" }, "when"]}>
+      <Table label="How much of each resource was used, on average and in the worst ten samples" heads={["resource", { number: "mean" }, { number: "worst" }, "when"]}>
         {summary.levels.map((level) => (
           <tr key={level.resource}>
             <th scope="row">{nameOf(level)}</th>
