@@ -6,13 +6,19 @@
 //! Numbers are written with their greatest byte first. `number` is that of a chunk of the stream, from 0; `acknowledged` is the
 //! number of the chunk that the sender expects next. What a controller says is signed with its key over the agent's name, the
 //! session's challenge, and the message: a broker that was taken over can neither start anything nor repeat what was said.
+//!
+//! A piece of the stream that becomes shorter by it is deflated (RFC 1951), with a kind of its own: what an agent measures is JSON,
+//! of which a fifth is left.
 
 use crate::nats::{PublicKey, SIGNATURE_BYTES, SigningKey, random};
+use flate2::Compression;
+use flate2::read::{DeflateDecoder, DeflateEncoder};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::io::Read;
 
 /// The number of this protocol.
-pub const FLEET_PROTOCOL: u32 = 1;
+pub const FLEET_PROTOCOL: u32 = 2;
 
 /// What every message begins with; the digit is the version of this form.
 const MAGIC: [u8; 4] = *b"SDF1";
@@ -24,6 +30,9 @@ pub(crate) const MAX_CHUNK_BYTES: usize = 128 << 10;
 
 /// Longest body. Unit: bytes.
 const MAX_BODY_BYTES: usize = MAX_CHUNK_BYTES;
+
+/// The kind of a piece of the stream that is deflated.
+const DEFLATED: u8 = b'Z';
 
 /// What signatures begin with, so that none of them is one of something else.
 const SIGNED: &[u8] = b"sysdyno fleet 1\0";
@@ -117,13 +126,16 @@ impl FleetMessage {
 
     /// As bytes, unsigned.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + self.body.len() + SIGNATURE_BYTES);
+        let shorter = (self.kind == MessageKind::Data).then(|| deflated(&self.body)).flatten();
+        let kind = if shorter.is_some() { DEFLATED } else { self.kind.byte() };
+        let body = shorter.as_ref().unwrap_or(&self.body);
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len() + SIGNATURE_BYTES);
         bytes.extend_from_slice(&MAGIC);
-        bytes.push(self.kind.byte());
+        bytes.push(kind);
         bytes.extend_from_slice(&self.session.0);
         bytes.extend_from_slice(&self.number.to_be_bytes());
         bytes.extend_from_slice(&self.acknowledged.to_be_bytes());
-        bytes.extend_from_slice(&self.body);
+        bytes.extend_from_slice(body);
         bytes
     }
 
@@ -143,14 +155,22 @@ impl FleetMessage {
         let (session, rest) = rest.split_first_chunk::<16>()?;
         let (number, rest) = rest.split_first_chunk::<8>()?;
         let acknowledged = rest.first_chunk::<8>()?;
-        let kind = MessageKind::ALL.iter().find(|(_, byte)| byte == kind).map(|(kind, _)| *kind)?;
-        let is_sound = *magic == MAGIC && body.len() <= MAX_BODY_BYTES;
-        is_sound.then(|| FleetMessage {
+        if *magic != MAGIC || body.len() > MAX_BODY_BYTES {
+            return None;
+        }
+        let (kind, body) = match *kind {
+            DEFLATED => (MessageKind::Data, inflated(body)?),
+            kind => {
+                let (kind, _) = MessageKind::ALL.iter().find(|(_, byte)| *byte == kind)?;
+                (*kind, body.to_vec())
+            }
+        };
+        Some(FleetMessage {
             kind,
             session: SessionId(*session),
             number: u64::from_be_bytes(*number),
             acknowledged: u64::from_be_bytes(*acknowledged),
-            body: body.to_vec(),
+            body,
         })
     }
 
@@ -163,9 +183,24 @@ impl FleetMessage {
     ) -> Option<FleetMessage> {
         let at = bytes.len().checked_sub(SIGNATURE_BYTES)?;
         let (message, signature) = bytes.split_at(at);
-        let message_read = FleetMessage::decode(message)?;
-        key.has_signed(&to_sign(message, agent, nonce), signature).then_some(message_read)
+        let is_signed = key.has_signed(&to_sign(message, agent, nonce), signature);
+        is_signed.then(|| FleetMessage::decode(message)).flatten()
     }
+}
+
+/// A body that has become shorter.
+fn deflated(body: &[u8]) -> Option<Vec<u8>> {
+    let mut shorter = Vec::new();
+    DeflateEncoder::new(body, Compression::default()).read_to_end(&mut shorter).ok()?;
+    (shorter.len() < body.len()).then_some(shorter)
+}
+
+/// A body as it was; `None`: it is none, or longer than one may be.
+fn inflated(body: &[u8]) -> Option<Vec<u8>> {
+    let mut longer = Vec::new();
+    let most = MAX_BODY_BYTES as u64 + 1;
+    DeflateDecoder::new(body).take(most).read_to_end(&mut longer).ok()?;
+    (longer.len() <= MAX_BODY_BYTES).then_some(longer)
 }
 
 fn to_sign(message: &[u8], agent: &str, nonce: &Nonce) -> Vec<u8> {
@@ -261,8 +296,25 @@ mod tests {
 
     #[test]
     fn a_body_has_a_greatest_length() {
-        assert!(FleetMessage::decode(&message(&vec![0; MAX_BODY_BYTES]).encode()).is_some());
+        let beat = |length: usize| FleetMessage { kind: MessageKind::Beat, ..message(&vec![0; length]) };
+        assert!(FleetMessage::decode(&beat(MAX_BODY_BYTES).encode()).is_some());
+        assert_eq!(FleetMessage::decode(&beat(MAX_BODY_BYTES + 1).encode()), None);
+    }
+
+    #[test]
+    fn a_piece_is_deflated_where_that_is_shorter_and_nothing_becomes_longer_than_it_may() {
+        let text = br#"{"phase":1,"count":0,"phase":1,"count":0,"phase":1,"count":0}"#;
+        for (sent, is_shorter) in [(message(text), true), (message(b"x"), false)] {
+            let bytes = sent.encode();
+            assert_eq!(bytes.len() < HEAD_BYTES + sent.body.len(), is_shorter);
+            assert_eq!(FleetMessage::decode(&bytes), Some(sent));
+        }
+        let most = message(&vec![0; MAX_BODY_BYTES]);
+        assert_eq!(FleetMessage::decode(&most.encode()), Some(most));
         assert_eq!(FleetMessage::decode(&message(&vec![0; MAX_BODY_BYTES + 1]).encode()), None);
+        let mut torn = message(text).encode();
+        torn.truncate(HEAD_BYTES + 5);
+        assert_eq!(FleetMessage::decode(&torn), None);
     }
 
     proptest! {
