@@ -36,7 +36,7 @@ fn check_list(text: &str) {
         host: "127.0.0.1:8080".into(),
         path: "/".into(),
     };
-    let request = RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 };
+    let request = RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new().into(), body_bytes: 0 };
     let base = urls::Base { target: &target, request: &request, validators: &Validators::default() };
     let Ok(operations) = urls::parse(text, &base) else { return };
     assert!(!operations.is_empty());

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, REFRESH,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderValue, StatusCode};
@@ -45,6 +45,12 @@ fn response(status: StatusCode, kind: &'static str, policy: &'static str, body: 
 /// A page of the report.
 pub(crate) fn page(status: StatusCode, html: String) -> Response {
     response(status, "text/html; charset=utf-8", PAGE_POLICY, html)
+}
+
+/// The same page, which the browser asks for again after ten seconds, since what it shows is growing.
+pub(crate) fn again(mut page: Response) -> Response {
+    page.headers_mut().insert(REFRESH, HeaderValue::from_static("10"));
+    page
 }
 
 /// A document for the page's script.

@@ -9,12 +9,15 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use sysdyno_record::experiment::{measured_cells, trials_count};
 use sysdyno_record::store::ExperimentFolder;
 
 /// Most experiments in the list; of more, the newest.
 const LISTED_MAX: usize = 50;
+
+/// An experiment that was not written to for so long has ended.
+const TRIAL_MAX: Duration = Duration::from_secs(1800);
 
 /// An experiment, and how far it has come. Texts are untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,6 +31,15 @@ pub(crate) struct ExperimentRow {
     measured_count: usize,
     /// When it was last written to. Unit: milliseconds since 1970.
     changed_unix_ms: u64,
+}
+
+impl ExperimentRow {
+    /// Whether trials are left, and one may be running.
+    fn may_grow(&self, now: SystemTime) -> bool {
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(self.changed_unix_ms);
+        let is_recent = now.duration_since(changed).is_ok_and(|since| since < TRIAL_MAX);
+        is_recent && (self.measured_count as u64) < self.trials_count
+    }
 }
 
 /// Who reads the experiments of a folder.
@@ -70,11 +82,11 @@ impl Experiments {
         rows
     }
 
-    /// The folder of an experiment; `None`: there is none of this name.
-    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
-        let is_listed = self.list().iter().any(|row| row.name == name);
+    /// The folder of an experiment, and whether it may still grow; `None`: there is none of this name.
+    pub(crate) fn folder(&self, name: &str) -> Option<(PathBuf, bool)> {
+        let row = self.list().into_iter().find(|row| row.name == name)?;
         // A row has the name of an entry of the folder, so that it cannot lead anywhere else.
-        self.folder.as_ref().filter(|_| is_listed).map(|folder| folder.join(name))
+        self.folder.as_ref().map(|folder| (folder.join(name), row.may_grow(SystemTime::now())))
     }
 }
 
@@ -100,4 +112,25 @@ fn row(path: &Path, changed: SystemTime) -> Option<ExperimentRow> {
         measured_count: measured_cells(&folder.lines).len(),
         changed_unix_ms: u64::try_from(since.as_millis()).unwrap_or(0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_may_grow_while_trials_are_left_and_it_is_written_to() {
+        let row = |measured_count, changed_unix_ms| ExperimentRow {
+            name: "x".into(),
+            title: "x".into(),
+            variants_count: 2,
+            trials_count: 4,
+            measured_count,
+            changed_unix_ms,
+        };
+        let now = SystemTime::UNIX_EPOCH + 2 * TRIAL_MAX;
+        let [recent, old] = [3_000_000, 1_000_000];
+        assert!(row(3, recent).may_grow(now));
+        assert!(!row(4, recent).may_grow(now) && !row(3, old).may_grow(now));
+    }
 }

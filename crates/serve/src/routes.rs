@@ -156,7 +156,10 @@ async fn growth(State(site): Shared, Path(name): Path<String>) -> Response {
 
 async fn experiment(State(site): Shared, Path(name): Path<String>) -> Response {
     site.read(move |shelf| match shelf.experiments().folder(&name) {
-        Some(folder) => made(shelf.pages().experiment(&folder)),
+        Some((folder, may_grow)) => {
+            let page = made(shelf.pages().experiment(&folder));
+            if may_grow { answer::again(page) } else { page }
+        }
         None => not_found("experiment", &name),
     })
     .await

@@ -295,7 +295,11 @@ fn an_effect_is_told_in_the_metrics_own_direction() {
             && effect.point < effect.high
             && !(effect.low..=effect.high).contains(&effect.none())
     );
-    assert!(conclusion.headline.starts_with("B is better: CPU per request −22%"), "{}", conclusion.headline);
+    assert!(
+        conclusion.headline.starts_with("B is better: CPU per request −22.0%"),
+        "{}",
+        conclusion.headline
+    );
     assert!(improvement(Metric::Goodput, 1.0, 2.0).is_some_and(|gain| gain > 0.0));
     assert!(improvement(Metric::Errors, 0.0, 0.1).is_some_and(|gain| gain < 0.0));
     assert_eq!(improvement(Metric::Cpu, 0.0, 1.0), None);

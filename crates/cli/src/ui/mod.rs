@@ -19,7 +19,7 @@ use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use sysdyno_record::json;
 use sysdyno_report::escape;
-use sysdyno_report::terminal::Style;
+use sysdyno_report::terminal::{Style, wrap};
 
 /// Widest text that is printed unless `COLUMNS` asks for more: longer lines are hard to read. Unit: columns.
 const MAX_COLUMNS: usize = 100;
@@ -77,9 +77,12 @@ impl Ui {
     /// Prints lines of diagnostics. They may quote files and servers, so that nothing but text comes through.
     #[expect(clippy::unused_self, reason = "printing goes through the printer")]
     pub fn note(&self, text: &str) {
+        let columns = terminal_size(rustix::stdio::stderr()).map(|size| size.columns);
         let mut err = std::io::stderr().lock();
         for line in text.split('\n') {
-            let _ = writeln!(err, "{}", escape::terminal(line, usize::MAX));
+            for row in rows(&escape::terminal(line, usize::MAX), columns) {
+                let _ = writeln!(err, "{row}");
+            }
         }
     }
 
@@ -157,6 +160,18 @@ pub fn causes(error: &anyhow::Error) -> String {
     })
 }
 
+/// A line as rows of a terminal that end at spaces, all of them indented as it is. It stays whole elsewhere.
+fn rows(line: &str, columns: Option<usize>) -> Vec<String> {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    match columns {
+        Some(columns) if escape::width(line) > columns && columns > 2 * indent => {
+            let rows = wrap(line, columns - indent);
+            rows.into_iter().map(|row| format!("{:indent$}{row}", "")).collect()
+        }
+        _ => vec![line.to_owned()],
+    }
+}
+
 fn style(color: Color, is_terminal: bool, size: Option<Size>) -> Style {
     let is_unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     let has_color = match color {
@@ -198,4 +213,17 @@ fn hint(cause: &str) -> Option<&'static str> {
         ("no runs", "record one with `sysdyno demo`"),
     ];
     hints.into_iter().find(|(part, _)| cause.contains(part)).map(|(_, hint)| hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_broken_for_a_terminal_only_and_keeps_its_indent() {
+        assert_eq!(rows("  one two three", Some(9)), ["  one two", "  three"]);
+        assert_eq!(rows("one two three", Some(20)), ["one two three"]);
+        assert_eq!(rows("one two three", None), ["one two three"]);
+        assert_eq!(rows("", Some(9)), [""]);
+    }
 }

@@ -34,7 +34,8 @@ pub use autotune::render_autotune;
 pub use explain::{Diagnosis, render_diagnoses, render_diagnosis, render_explanation};
 pub use judged::render_judged;
 pub(crate) use scoreboard::draw as draw_scoreboard;
-pub(crate) use screen::{Rank, Screen, wrap};
+pub use screen::wrap;
+pub(crate) use screen::{Rank, Screen};
 pub use squeeze::render_squeeze;
 pub use style::{Style, Tone};
 pub(crate) use table::{Cell, draw as draw_table};
@@ -79,6 +80,7 @@ mod tests {
         assert_eq!(wrap("one two three four five six", 9), ["one two", "three", "four five", "six"]);
         assert_eq!(wrap("at most 50 ms.", 12), ["at most", "50 ms."]);
         assert_eq!(wrap("about 97 ms of", 8), ["about", "97 ms of"]);
+        assert_eq!(wrap("type `a b c` here", 11), ["type", "`a b c`", "here"]);
         assert_eq!(wrap("", 9), Vec::<String>::new());
         assert_eq!(wrap(&"x".repeat(12), 5), ["xxxxx", "xxxxx", "xx"]);
     }

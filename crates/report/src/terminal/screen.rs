@@ -150,7 +150,7 @@ impl Screen {
 }
 
 /// Breaks text at spaces into lines of at most so many columns.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
@@ -164,8 +164,11 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
 /// Words that stay in the line of the number before them.
 const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "req/s"];
 
-/// Whether a line may end at the space at this byte position: not between a number and its unit.
+/// Whether a line may end at the space at this byte position: not between a number and its unit, and not in what is to be typed.
 fn may_break(text: &str, space: usize) -> bool {
+    if text[..space].matches('`').count() % 2 == 1 {
+        return false;
+    }
     let is_after_digit = text[..space].ends_with(|letter: char| letter.is_ascii_digit());
     let next = text[space + 1..].split(' ').next().unwrap_or_default();
     let next = next.trim_end_matches(|letter: char| letter.is_ascii_punctuation() && letter != '%');

@@ -18,6 +18,7 @@ use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::work::WorkPlan;
+use sysdyno_report::escape;
 use sysdyno_run::RunError;
 use sysdyno_run::execute::{self, Conditions, Hosts, RunJournal, SamplingPlan};
 use sysdyno_run::profiling::ProfileRequest;
@@ -85,7 +86,7 @@ pub(super) fn trial(
     let is_spoilt = is_refused || is_disturbed(&recorded.analysis.verdict, folder.plan.is_noisy);
     let ended = TrialEnded { trial: number, status, not_restored, is_spoilt };
     making.append(folder, ExperimentLine::Ended(ended.clone()))?;
-    ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
+    ui.note(&format!("  {}", escape::terminal(&recorded.analysis.headline, 1000)));
     if is_refused {
         bail!("the server of variant '{}' refused every connection", shown(&variant.name));
     }
@@ -130,7 +131,7 @@ fn work_trial(
     let status = recorded.run.manifest.status;
     let ended = TrialEnded { trial: number, status, not_restored, is_spoilt: false };
     making.append(folder, ExperimentLine::Ended(ended.clone()))?;
-    ui.note(&format!("  {}", shown(&recorded.summary.headline)));
+    ui.note(&format!("  {}", escape::terminal(&recorded.summary.headline, 1000)));
     Ok(ended)
 }
 
