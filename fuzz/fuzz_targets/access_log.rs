@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn check_workload(log: AccessLog, speed_ratio: Option<f64>) {
-    let request = RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 };
+    let request = RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new().into(), body_bytes: 0 };
     let validators = Validators::default();
     let wish = Wish { file: "log", speed_ratio, seed: 1, request: &request, validators: &validators };
     let Ok(workload) = log.workload(&wish) else { return };

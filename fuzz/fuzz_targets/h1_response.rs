@@ -94,7 +94,7 @@ fn plan(options: u8) -> LoadPlan {
         request: RequestSpec {
             method: if has(0) { "HEAD" } else { "GET" }.to_owned(),
             headers: Vec::new(),
-            body: Vec::new(),
+            body: Vec::new().into(),
             body_bytes: 0,
         },
         validators: Validators {

@@ -35,7 +35,7 @@ pub(crate) struct ExperimentRow {
 
 impl ExperimentRow {
     /// Whether trials are left, and one may be running.
-    fn may_grow(&self, now: SystemTime) -> bool {
+    pub(crate) fn may_grow(&self, now: SystemTime) -> bool {
         let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(self.changed_unix_ms);
         let is_recent = now.duration_since(changed).is_ok_and(|since| since < TRIAL_MAX);
         is_recent && (self.measured_count as u64) < self.trials_count
@@ -82,11 +82,11 @@ impl Experiments {
         rows
     }
 
-    /// The folder of an experiment, and whether it may still grow; `None`: there is none of this name.
-    pub(crate) fn folder(&self, name: &str) -> Option<(PathBuf, bool)> {
+    /// The folder of an experiment, and its row; `None`: there is none of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<(PathBuf, ExperimentRow)> {
         let row = self.list().into_iter().find(|row| row.name == name)?;
         // A row has the name of an entry of the folder, so that it cannot lead anywhere else.
-        self.folder.as_ref().map(|folder| (folder.join(name), row.may_grow(SystemTime::now())))
+        self.folder.as_ref().map(|folder| (folder.join(name), row))
     }
 }
 

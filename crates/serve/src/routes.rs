@@ -155,10 +155,10 @@ async fn growth(State(site): Shared, Path(name): Path<String>) -> Response {
 }
 
 async fn experiment(State(site): Shared, Path(name): Path<String>) -> Response {
-    site.read(move |shelf| match shelf.experiments().folder(&name) {
-        Some((folder, may_grow)) => {
+    site.read(move |shelf| match shelf.experiments().find(&name) {
+        Some((folder, row)) => {
             let page = made(shelf.pages().experiment(&folder));
-            if may_grow { answer::again(page) } else { page }
+            if row.may_grow(shelf.pages().now()) { answer::again(page) } else { page }
         }
         None => not_found("experiment", &name),
     })
