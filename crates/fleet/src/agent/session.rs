@@ -79,6 +79,8 @@ struct Core {
     incoming: Incoming,
     /// Why the stream has ended, once it has.
     ended: Option<String>,
+    /// When a piece of the stream was last sent, which says as well that it lives.
+    sent: MonoNs,
 }
 
 /// The process that works for the controller.
@@ -131,7 +133,12 @@ impl AgentSession {
             nonce,
             lease,
             needs: Arc::new(needs),
-            core: Arc::new(Mutex::new(Core { outgoing, incoming: Incoming::default(), ended: None })),
+            core: Arc::new(Mutex::new(Core {
+                outgoing,
+                incoming: Incoming::default(),
+                ended: None,
+                sent: MonoNs(0),
+            })),
             worker: None,
             decoder: FrameDecoder::default(),
             began: now,
@@ -345,9 +352,12 @@ impl AgentSession {
             self.lock().ended = Some(words);
         }
         if is_begun && now.since(self.beaten) > BEAT_NS {
-            self.beaten = now;
             self.pump();
-            self.tell_state();
+            let was_silent = self.lock().sent <= self.beaten;
+            self.beaten = now;
+            if was_silent || ended.is_some() {
+                self.tell_state();
+            }
         }
         event
     }
@@ -421,6 +431,7 @@ fn pump(core: &mut Core, needs: &SessionNeeds, session: SessionId) {
             outgoing.put_back(number);
             return;
         }
+        core.sent = clock::monotonic();
     }
 }
 

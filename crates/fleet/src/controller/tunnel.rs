@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   RemoteAgent ◄═ pair of sockets ═► up: reads, numbers, signs, publishes
-//!                                     down: receives, orders, writes; says every 150 ms that it lives
+//!                                     down: receives, orders, writes; says every 150 ms that it lives, if nothing else did
 //! ```
 //! A broker that is gone is waited for: chunks are kept until the agent has them, and the agent keeps its own. An agent that
 //! is silent although the broker answers is lost.
@@ -88,6 +88,7 @@ pub fn open_tunnel(
             outgoing: Outgoing::new(InMemory::new(MAX_WAITING_BYTES), 0),
             incoming: Incoming::default(),
             cause: None,
+            sent: MonoNs(0),
         }),
         far: copy(&far)?,
     });
@@ -155,6 +156,8 @@ struct Core {
     incoming: Incoming,
     /// Why it is over, once it is.
     cause: Option<String>,
+    /// When a piece of the stream was last sent, which says as well that it lives.
+    sent: MonoNs,
 }
 
 /// What ends the tunnel.
@@ -203,6 +206,7 @@ impl Tunnel {
                 core.outgoing.put_back(number);
                 return;
             }
+            core.sent = clock::monotonic();
         }
     }
 
@@ -245,8 +249,8 @@ impl Tunnel {
             }
             let now = clock::monotonic();
             if now.since(beaten) > HEARTBEAT.as_nanos() as u64 {
+                self.beat(beaten);
                 beaten = now;
-                self.beat();
             }
             if let Some(cause) = self.silence(now, alive) {
                 return self.fail(cause);
@@ -281,12 +285,15 @@ impl Tunnel {
         }
     }
 
-    fn beat(&self) {
+    /// Says that this lives, unless something was sent since.
+    fn beat(&self, since: MonoNs) {
         let mut core = self.lock();
         self.pump(&mut core);
-        let expected = core.incoming.expected();
+        let (expected, was_silent) = (core.incoming.expected(), core.sent <= since);
         drop(core);
-        self.ends.tell(&FleetMessage::plain(MessageKind::Beat, self.ends.session, expected));
+        if was_silent {
+            self.ends.tell(&FleetMessage::plain(MessageKind::Beat, self.ends.session, expected));
+        }
     }
 
     /// Why the agent is lost, if it is.
