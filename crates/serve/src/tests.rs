@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
-use sysdyno_record::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan};
+use sysdyno_record::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan, ExperimentVariant};
 use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::manifest::{ClockPair, RunKind, RunStatus, Tool};
+use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
 use sysdyno_record::store::{ExperimentFolder, NewRun, RunWriter};
 use sysdyno_record::units::{MonoNs, WallNs};
 use tempfile::TempDir;
@@ -231,6 +232,26 @@ fn every_page_is_sealed_and_made_from_its_folder() {
     assert!(stage.get("/list?text=nothing").contains("\"total_count\":0"));
 }
 
+fn variant() -> ExperimentVariant {
+    let plan = LoadPlan::plain(Target {
+        url: "http://127.0.0.1:8080/".into(),
+        endpoint: Endpoint::Tcp(SocketAddr::from(([127, 0, 0, 1], 8080))),
+        host: "127.0.0.1:8080".into(),
+        path: "/".into(),
+    });
+    ExperimentVariant {
+        name: "one".into(),
+        levels: Vec::new(),
+        settings: Vec::new(),
+        prepare: Vec::new(),
+        during: Vec::new(),
+        services: Vec::new(),
+        service: None,
+        takes: None,
+        plan: Plan::Load(plan),
+    }
+}
+
 #[test]
 fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() {
     let stage = Stage::new();
@@ -240,6 +261,7 @@ fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() 
         schema: EXPERIMENT_SCHEMA.into(),
         name: "ports".into(),
         blocks: 2,
+        variants: vec![variant()],
         ..ExperimentPlan::default()
     };
     let mut folder = ExperimentFolder::create(&experiments, "ports-1", plan).expect("is created");
@@ -259,6 +281,13 @@ fn experiments_are_listed_with_how_far_they_have_come_and_lead_to_their_pages() 
     let page = stage.get("/experiments/ports-1");
     begins(&page, 200);
     assert!(page.ends_with("experiment ports-1"), "{page}");
+    assert!(page.contains("\r\nrefresh: 10\r\n"), "a trial is left: {page}");
+    let began = serde_json::json!({"trial": 2, "block": 1, "variant": 0, "run": "s"});
+    folder.append(trial(serde_json::json!({ "began": began }))).expect("is written");
+    let ended = serde_json::json!({"trial": 2, "status": "complete", "is_spoilt": false, "not_restored": []});
+    folder.append(trial(serde_json::json!({ "ended": ended }))).expect("is written");
+    let page = stage.get("/experiments/ports-1");
+    assert!(!page.contains("\r\nrefresh:"), "no trial is left: {page}");
     std::fs::create_dir(experiments.join("mine")).expect("creates");
     for path in ["/experiments/mine", "/experiments/..", "/experiments/..%2F..%2Fetc"] {
         begins(&stage.get(path), 404);
