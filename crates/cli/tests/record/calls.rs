@@ -35,7 +35,7 @@ fn points(rig: &Rig, kind: Kind) -> Vec<(String, u32)> {
     let runs = rig.folder().join("traced");
     let log = rig.folder().join("trace");
     let ended = Rig::end_of(&mut traced(rig, kind, (&runs, &log), &[]));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.code == Some(0) || ended.is_invalid(), "{ended:?}");
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let mut points = Vec::new();
     for line in fs::read_to_string(&log).expect("strace wrote").lines() {

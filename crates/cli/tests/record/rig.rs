@@ -28,6 +28,15 @@ pub struct Ended {
     pub stderr: String,
 }
 
+impl Ended {
+    /// Whether the run is INVALID, which a noisy machine makes it on a disk that holds all of it.
+    pub fn is_invalid(&self) -> bool {
+        let verdict = |document: Value| document["verdict"]["status"].clone();
+        self.code == Some(3)
+            && serde_json::from_str(&self.stdout).is_ok_and(|document| verdict(document) == "INVALID")
+    }
+}
+
 /// Counts of what was seen.
 #[derive(Debug, Default)]
 struct Counts {
@@ -123,9 +132,7 @@ impl Rig {
             serde_json::from_str(&ended.stdout).map_err(|error| format!("no result on stdout: {error}"))?;
         check_result(kind, &document, ended)?;
         let said = "error: the record of this run is incomplete: cannot ";
-        // A noisy machine makes a run INVALID on a disk that holds all of it.
-        let is_invalid = ended.code == Some(3) && document["verdict"]["status"] == "INVALID";
-        if ended.code == Some(0) || (is_invalid && !ended.stderr.contains(said)) {
+        if ended.code == Some(0) || (ended.is_invalid() && !ended.stderr.contains(said)) {
             self.counts.unharmed += 1;
             let status = manifest.as_ref().map(|manifest| manifest["status"].clone());
             let is_whole = status == Some("complete".into());
