@@ -270,7 +270,12 @@ fn read_in_background(mut from: impl Read + Send + 'static) -> JoinHandle<String
     })
 }
 
+/// Until a child runs its own program, its memory is this process's.
 fn peak_rss_bytes(pid: u32) -> Option<u64> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    if std::env::current_exe().is_ok_and(|own| own == program) {
+        return None;
+    }
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
