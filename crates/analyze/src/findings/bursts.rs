@@ -7,9 +7,10 @@ use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::foreign_cpus;
 use crate::view::TrialView;
+use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, CGROUP_TARGET, Quantity};
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const ALIGNED: Threshold = Threshold::new(
     "share of pairs of a stall and an interval apart from stalls in which the reading is higher in the stall",
@@ -79,15 +80,21 @@ struct Burst {
 impl Burst {
     /// `None`: it was not read in enough of them.
     fn of(stalls: &Stalls, view: &TrialView, read: impl Fn(&Window) -> Option<f64>) -> Option<Burst> {
-        let (mut high, mut rest) = (Vec::new(), Vec::new());
+        let (mut high, mut beside, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         for (at, interval) in stalls.intervals.iter().enumerate() {
             let window = Window::new(view.server_series(), interval.begin_mono_ns, interval.end_mono_ns);
             let Some(value) = read(&window) else { continue };
             if stalls.is_stall[at] {
                 high.push(value);
-            } else if !stalls.is_beside_stall(at) {
+            } else if stalls.is_beside_stall(at) {
+                beside.push(value);
+            } else {
                 rest.push(value);
             }
+        }
+        // Where stalls follow each other closely, there are no others.
+        if rest.len() < high.len() {
+            rest.extend(beside);
         }
         if (high.len() as f64) < STALLS.value || rest.len() < high.len() {
             return None;
@@ -199,7 +206,8 @@ fn confirmed(
 fn examine_own_cpu<'a>(view: &TrialView<'a>, stalls: &Stalls<'a>, not: &str) -> Option<Case<'a>> {
     let targets = view.processes(ProcessRole::Target);
     let burst = Burst::of(stalls, view, |window| window.process_cpus(&targets))?;
-    let text = used_text("the server", &burst);
+    let (who, burst) = busiest(stalls, view, &targets).unwrap_or(("the server".to_owned(), burst));
+    let text = used_text(&who, &burst);
     let found = of_cpu(view, "/proc/PID/stat", &text, &burst);
     if found.role == EvidenceRole::Against {
         return excluded(not, vec![found]);
@@ -217,6 +225,21 @@ fn examine_own_cpu<'a>(view: &TrialView<'a>, stalls: &Stalls<'a>, not: &str) -> 
         found,
         stalls.reach(view),
     ))
+}
+
+/// The processes of one name that use most in the stalls, if all of them together do what the server does.
+fn busiest(stalls: &Stalls, view: &TrialView, targets: &[&WatchedProcess]) -> Option<(String, Burst)> {
+    let commands: BTreeSet<&str> = targets.iter().map(|process| process.command.as_str()).collect();
+    let of = |command: &str| {
+        let group: Vec<&WatchedProcess> =
+            targets.iter().filter(|process| process.command == command).copied().collect();
+        let burst = Burst::of(stalls, view, |window| window.process_cpus(&group))?;
+        (burst.is_aligned && burst.in_stalls >= LEAST_CPUS.value).then(|| (name(command), burst))
+    };
+    let bursts = commands.into_iter().filter_map(of);
+    bursts.max_by(|(_, one), (_, other)| {
+        (one.in_stalls - one.in_rest).total_cmp(&(other.in_stalls - other.in_rest))
+    })
 }
 
 fn examine_neighbors<'a>(view: &TrialView<'a>, stalls: &Stalls<'a>, not: &str) -> Option<Case<'a>> {
@@ -309,6 +332,8 @@ mod tests {
         let irregular =
             find("A12", stalling(|second| [2, 3, 9, 20, 22].contains(&second))).expect("a finding");
         assert!(!irregular.title.contains("one every"), "{}", irregular.title);
+        let often = find("A12", stalling(|second| second % 3 == 1)).expect("a finding");
+        assert!(often.title.contains("in 10 of 30 intervals, one every 3 s"), "{}", often.title);
     }
 
     #[test]

@@ -33,6 +33,14 @@ pub(super) const FAILED_FIRST: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+pub(super) const SLOW_TOO: Threshold = Threshold::new(
+    "slow responses for each failed request, at which what explains the slow ones is a cause as well",
+    10.0,
+    "ratio",
+    HOUSE,
+);
+pub(super) const FEW_FAILED: Threshold =
+    Threshold::new("share of failed requests up to which that holds", 0.05, "ratio", HOUSE);
 /// Share of failures that counts as an effect if there is no other. Unit: ratio.
 const FAILED_AT_ALL: f64 = 0.001;
 /// Arrivals completed in step, below which completions fell behind. Unit: ratio.
@@ -63,7 +71,9 @@ pub(super) struct NoticedEffect {
     touched: f64,
     /// By how much the slow ones were too slow, if known. Unit: nanoseconds.
     excess_ns: f64,
-    pub(super) evidence: Evidence,
+    evidence: Evidence,
+    /// Of failures: that many more responses were slow.
+    slow: Option<Box<NoticedEffect>>,
 }
 
 /// How far a mechanism reaches.
@@ -138,6 +148,7 @@ impl NoticedEffect {
         let view = &scene.focus;
         let failed = error_ratio(view.counts());
         failures(scene, FAILED_FIRST.value, failed)
+            .map(|effect| effect.with_slow(missed(scene).filter(|_| failed <= FEW_FAILED.value)))
             .or_else(|| missed(scene))
             .or_else(|| failures(scene, FAILED_AT_ALL, failed))
             .or_else(|| behind(scene))
@@ -145,8 +156,20 @@ impl NoticedEffect {
             .or_else(|| connects(scene))
     }
 
+    /// The same, with what was slow besides if that were many more.
+    fn with_slow(self, slow: Option<NoticedEffect>) -> NoticedEffect {
+        let slow = slow.filter(|slow| slow.touched >= SLOW_TOO.value * self.touched);
+        NoticedEffect { slow: slow.map(Box::new), ..self }
+    }
+
+    /// What the user noticed.
+    pub(super) fn evidence(self) -> impl Iterator<Item = Evidence> {
+        std::iter::once(self.evidence).chain(self.slow.map(|slow| slow.evidence))
+    }
+
     /// The part of the effect that a mechanism with this reach accounts for at most, 0 to 1.
     pub(super) fn explained_by(&self, reach: &Reach) -> f64 {
+        let of_slow = self.slow.as_ref().map_or(0.0, |slow| slow.explained_by(reach));
         let part = match (self.kind, reach.slow) {
             (Kind::Failures, _) => ratio(reach.failures, self.touched),
             (Kind::Slow, Slow::Share(share)) => Some(share),
@@ -155,7 +178,7 @@ impl NoticedEffect {
                 ratio(count, self.touched).map(|touched| touched.min(1.0) * amount.min(1.0))
             }
         };
-        part.unwrap_or(0.0).clamp(0.0, 1.0)
+        part.unwrap_or(0.0).clamp(0.0, 1.0).max(of_slow)
     }
 
     /// The affected objects, as a noun.
@@ -185,6 +208,7 @@ fn failures(scene: &Scene, above: f64, failed_ratio: f64) -> Option<NoticedEffec
         touched: counts.failed as f64 + counts.timed_out as f64,
         excess_ns: 0.0,
         evidence: seen(view, text),
+        slow: None,
     })
 }
 
@@ -228,7 +252,7 @@ fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, text: String) -> Notice
     // A record without histograms says no more than that one response in a hundred was slow.
     let least = 0.01 * view.counts().ok as f64;
     let touched = slower_than(view, limit_ns).max(least);
-    NoticedEffect { kind: Kind::Slow, touched, excess_ns, evidence: seen(view, text) }
+    NoticedEffect { kind: Kind::Slow, touched, excess_ns, evidence: seen(view, text), slow: None }
 }
 
 fn behind(scene: &Scene) -> Option<NoticedEffect> {
@@ -237,7 +261,7 @@ fn behind(scene: &Scene) -> Option<NoticedEffect> {
     let text =
         format!("{} of the offered requests were completed on schedule{}", percent(achieved), at_rate(view));
     let touched = (1.0 - achieved) * view.counts().scheduled as f64;
-    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
+    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text), slow: None })
 }
 
 fn grown(scene: &Scene) -> Option<NoticedEffect> {
@@ -261,7 +285,7 @@ fn connects(scene: &Scene) -> Option<NoticedEffect> {
     let touched = slow_connects(view);
     let share = ratio(touched, all).filter(|share| *share >= SLOW_CONNECTS && touched >= EVENTS.value)?;
     let text = format!("{} of connects took 0.9 s or more", percent(share));
-    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
+    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text), slow: None })
 }
 
 /// Connects, and requests that wait for them, that took so long that a packet must have been repeated.

@@ -2,6 +2,7 @@
 //! requests. Seeing one does not mean that anybody waits for it.
 
 use super::cpu::{SATURATED, busy_sign};
+use super::pool::{POOL_FULL, queue_sign};
 use super::{Examination, RULES, Rule};
 use crate::format::counted;
 use crate::readings::Window;
@@ -67,7 +68,10 @@ pub(crate) fn seen_in_span(
         probe: &[],
     };
     let window = view.server_steady();
-    let mut seen: Vec<SeenSign> = overflow(&window).into_iter().chain(busy_cpus(&window)).collect();
+    let mut seen: Vec<SeenSign> = overflow(&window).into_iter().collect();
+    // Their rules look for whom the CPUs are busy, and how many requests there are.
+    seen.extend(busy_sign(&window).and_then(|sign| of_rule(&SATURATED, sign)));
+    seen.extend(queue_sign(&view).and_then(|sign| of_rule(&POOL_FULL, sign)));
     seen.extend(RULES.iter().filter_map(|rule| sign_of(rule, &view)));
     seen.sort_by(|one, other| other.excess.total_cmp(&one.excess));
     seen
@@ -79,10 +83,8 @@ fn sign_of(rule: &'static Rule, view: &TrialView) -> Option<SeenSign> {
     Some(SeenSign { rule, excess, title })
 }
 
-/// CPUs that are busy: their rule looks for whom they are.
-fn busy_cpus(window: &Window) -> Option<SeenSign> {
-    let rule: &'static Rule = RULES.iter().find(|rule| rule.id == SATURATED.id)?;
-    let (excess, title) = busy_sign(window)?;
+fn of_rule(rule: &Rule, (excess, title): (f64, String)) -> Option<SeenSign> {
+    let rule: &'static Rule = RULES.iter().find(|known| known.id == rule.id)?;
     Some(SeenSign { rule, excess, title })
 }
 

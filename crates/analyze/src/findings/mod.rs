@@ -226,7 +226,8 @@ pub static RULES: &[&Rule] = &[
 ];
 
 /// The thresholds that the judge uses with every rule.
-pub const OF_ALL: &[Threshold] = &[effect::EXPLAINED, effect::FAILED_FIRST, effect::EVENTS];
+pub const OF_ALL: &[Threshold] =
+    &[effect::EXPLAINED, effect::FAILED_FIRST, effect::SLOW_TOO, effect::FEW_FAILED, effect::EVENTS];
 
 /// Up to this multiple of the rate that shows the bottleneck, a trial shows what gives out next.
 const BEYOND_RATIO: f64 = 2.0;
@@ -350,7 +351,7 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let too_little = explained.or(of_time).filter(|explained| *explained < EXPLAINED.value);
     let too_little =
         too_little.map(|explained| against(format!("it explains at most {} of {noun}", percent(explained))));
-    case.evidence.extend(effect.map(|effect| effect.evidence));
+    case.evidence.extend(effect.into_iter().flat_map(NoticedEffect::evidence));
     case.evidence.extend(few.into_iter().chain(too_little));
     explained
 }

@@ -226,6 +226,40 @@ fn waiting<'a>(scene: &Scene<'a>, window: &Window<'a>, in_flight: f64) -> Vec<(&
     found
 }
 
+/// That requests wait while CPUs are idle, as times the least number that is a sign; and the same in a sentence. Without a load of
+/// ours, nobody knows how many requests there are: waiting ones have to be there in most readings.
+pub(super) fn queue_sign(view: &TrialView) -> Option<(f64, String)> {
+    let window = view.server_steady();
+    let machine = window.machine().filter(|machine| machine.busy_ratio <= MACHINE_IDLE.value)?;
+    let threads = window.threads(&view.processes(ProcessRole::Target));
+    if threads.iter().any(|thread| thread.wanted_ratio() >= THREAD_IDLE.value) {
+        return None;
+    }
+    let waiting = |gauge: Quantity, what: &'static str| {
+        let scopes = window.scopes(gauge).into_iter();
+        let lasting = scopes.filter_map(|scope| Some((scope, window.level(gauge, scope)?)));
+        lasting
+            .filter(|(_, level)| level.mean >= QUEUED.value && level.present_ratio >= LASTING.value)
+            .map(move |(scope, level)| (scope, level.mean, what))
+            .collect::<Vec<_>>()
+    };
+    let mut seen = waiting(column::LISTENER_QUEUE, "connection");
+    let is_first = |scope: &str| view.listening_at(scope).iter().all(|process| process.tier.is_none());
+    seen.extend(
+        waiting(column::CONNECTIONS_UNREAD, "request").into_iter().filter(|(scope, ..)| is_first(scope)),
+    );
+    let (scope, mean, what) = seen.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let owner = view.listening_at(scope).first().map(|process| format!("{}, ", name(&process.command)));
+    let title = format!(
+        "{}{}: {} wait for a worker, while the CPUs are {} busy",
+        owner.unwrap_or_default(),
+        name(scope.trim_start_matches("listener:")),
+        counted(mean.round(), what),
+        percent(machine.busy_ratio)
+    );
+    Some((mean / QUEUED.value, title))
+}
+
 struct Workers {
     text: String,
     evidence: Vec<Evidence>,

@@ -20,11 +20,17 @@ const EXCESS_NS: Threshold = Threshold::new("p99 of a stall above that median", 
 pub(super) const STALLS: Threshold =
     Threshold::new("stalls, to see what they have in common", 3.0, "count", HOUSE);
 const RARE: Threshold = Threshold::new("share of intervals with a stall, at most", 0.25, "ratio", HOUSE);
+const OFTEN: Threshold = Threshold::new(
+    "share of intervals with a stall, at most, if they come at regular intervals",
+    0.40,
+    "ratio",
+    "house value: one pause every 3 s, some of which lie across the border of two intervals",
+);
 const REGULAR: Threshold =
     Threshold::new("stalls, to tell whether they come at regular intervals", 4.0, "count", HOUSE);
 /// Intervals that it takes to tell the usual from the rare.
 const INTERVALS: usize = 12;
-const THRESHOLDS: &[Threshold] = &[TIMES, EXCESS_NS, STALLS, RARE, REGULAR];
+const THRESHOLDS: &[Threshold] = &[TIMES, EXCESS_NS, STALLS, RARE, OFTEN, REGULAR];
 
 /// A12.
 pub(super) const STALLED: Rule = Rule {
@@ -77,7 +83,8 @@ impl<'a> Stalls<'a> {
 
     /// Whether they are enough, and few enough to be told from the rest.
     pub(super) fn is_clear(&self) -> bool {
-        self.count() >= STALLS.value && self.count() <= RARE.value * self.intervals.len() as f64
+        let most = if self.period_seconds().is_some() { OFTEN } else { RARE };
+        self.count() >= STALLS.value && self.count() <= most.value * self.intervals.len() as f64
     }
 
     /// Seconds from one stall to the next, if that is nearly always the same. Stalls next to each other are one.

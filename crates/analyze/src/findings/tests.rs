@@ -152,6 +152,9 @@ fn c13_all_cpus_busy() {
     let failing = find("C13", failing).expect("a finding");
     assert_eq!(failing.confidence, Possible, "a busy CPU makes nobody answer 500");
     assert!(failing.evidence.iter().any(|seen| seen.text == "it explains at most 0% of the failed requests"));
+    let few = busy().counter("psi.cpu_some_us", "host", 6e5).fail(FailureClass::Status, 400);
+    let few = find("C13", few).expect("a finding");
+    assert_eq!(few.confidence, Likely, "for each failed request, many more were slow: {few:?}");
     let greedy = busy().server(0.9).generator(0.9);
     assert!(
         find("C13", greedy)

@@ -10,7 +10,7 @@ use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::live::{HostFrame, ListedProcess, LiveFinding, ProcessFrame, ProcessThreads};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::{Series, SeriesLine};
-use sysdyno_record::units::WallNs;
+use sysdyno_record::units::{SpanNs, WallNs};
 
 /// Rows after which the oldest are forgotten, and rows that stay then.
 const ROWS_MAX: usize = 64;
@@ -92,7 +92,7 @@ impl HostWatch {
 
     /// The host between the last two samples.
     pub fn frame(&self, at: WallNs) -> HostFrame {
-        let mut frame = frame(Latest { series: &self.series }, &self.watched);
+        let mut frame = frame(Latest { series: &self.series, apart: SpanNs(0) }, &self.watched);
         for listener in &mut frame.listeners {
             listener.owner = self.owners.get(&listener.address).cloned();
         }
@@ -196,6 +196,32 @@ mod tests {
         assert_eq!(findings.iter().map(|finding| finding.id).collect::<Vec<_>>(), ["N04"]);
         assert!(findings[0].title.contains("on CPU 0"), "{findings:?}");
         assert!(watch(20, 0).findings().is_empty());
+    }
+
+    #[test]
+    fn connections_that_wait_while_the_cpus_are_idle_are_a_full_pool() {
+        let rows = |queued: f64, idle: f64| {
+            let mut watch = HostWatch::default();
+            let columns = vec![
+                column::CPU_USER.of("cpu:0"),
+                column::CPU_IDLE.of("cpu:0"),
+                column::LISTENER_QUEUE.of("listener:[::]:80"),
+            ];
+            watch.take(SeriesLine::header(columns));
+            for second in 1..=20u64 {
+                let at = MonoNs(second * 1_000_000_000);
+                let grown = |each: f64| Some(second as f64 * each);
+                let values = vec![grown(1e6 - idle), grown(idle), Some(queued)];
+                watch.take(SeriesLine::Row(Row::sample(at, at, values)));
+            }
+            watch.findings()
+        };
+        let found = rows(12.0, 900_000.0);
+        assert_eq!(found.iter().map(|finding| finding.id).collect::<Vec<_>>(), ["F04"]);
+        assert!(found[0].title.contains("[::]:80: 12 connections wait for a worker"), "{found:?}");
+        assert!(rows(0.0, 900_000.0).is_empty());
+        let full = rows(12.0, 10_000.0);
+        assert!(full.iter().all(|finding| finding.id != "F04"), "the CPUs explain it: {full:?}");
     }
 
     #[test]

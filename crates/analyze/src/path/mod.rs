@@ -22,13 +22,15 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     groups.sort_by_key(|group| group.depth());
     let rate_hz = finite_or_zero(view.measured().achieved_hz);
     let are_answered = error_ratio(view.counts()) <= UNANSWERED_MAX;
-    let seen = Seen { window: &window, census: &census, rate_hz, are_answered };
+    let service_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0);
+    let in_flight = service_ns.filter(|_| are_answered).map(|service_ns| service_ns / 1e9 * rate_hz);
+    let seen = Seen { window: &window, census: &census, rate_hz, are_answered, in_flight };
     let mut path: Vec<PathTier> = groups.iter().map(|group| group.tier(&groups, &seen)).collect();
     // Handshakes are read and answered, too, but are in no service time.
     let handshakes = view.measured().handshakes.map_or(0, |handshakes| handshakes.full + handshakes.resumed);
     let has_handshakes =
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
-    let client_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0 && !has_handshakes);
+    let client_ns = service_ns.filter(|_| !has_handshakes);
     add_requests(&mut path, &Connections { window: &window, rate_hz }, client_ns);
     for position in 0..path.len() {
         scale_waits(&mut path, position, &census);
@@ -158,6 +160,9 @@ const KNOWN_SECONDS_MIN: f64 = 1.0;
 /// Threads of a tier with a request ÷ threads of others that wait for it, from which on the former are all there are. Unit: ratio.
 const COVERED_MIN: f64 = 0.8;
 
+/// Requests on their way ÷ those that the load's own times say there are, at most: a census sees some more by chance. Unit: ratio.
+const IN_FLIGHT_SLACK: f64 = 1.2;
+
 /// What the threads of a tier did is scaled by this much at most: beyond it, the census hardly saw a request. Unit: ratio.
 const SCALED_MAX: f64 = 5.0;
 
@@ -170,6 +175,8 @@ struct Seen<'a> {
     rate_hz: f64,
     /// Whether hardly any request failed or timed out.
     are_answered: bool,
+    /// How many requests the load had on their way on average, by Little's law; `None`: some were never answered.
+    in_flight: Option<f64>,
 }
 
 /// The processes behind one address; those that the load reaches are one group.
@@ -241,22 +248,31 @@ impl<'a> Group<'a> {
             Some((WaitKind::Asking, Some(position), window.level(column::WAITS_ASKING, &scope)))
         });
         let found = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
-        let found: Vec<_> = found.filter(|(_, _, count)| *count > 0.0).collect();
-        // Threads that rest in a pool wait for a lock or a pipe as well; no more have a request than there are connections, or
-        // requests.
-        let sum = |is_resting: bool| -> f64 {
-            let of_it = found.iter().filter(|(kind, ..)| may_rest(*kind) == is_resting);
-            of_it.map(|(.., count)| count).sum()
-        };
+        let mut found: Vec<_> = found.filter(|(_, _, count)| *count > 0.0).collect();
+        // The kernel knows better than a census how long threads ran, or were ready.
+        let wanted = window.process_cpus(&self.processes).zip(window.process_run_delay(&self.processes));
+        for (_, _, count) in found.iter_mut().filter(|(kind, ..)| *kind == WaitKind::Running) {
+            *count = count.min(wanted.map_or(f64::INFINITY, |(ran, waited)| ran + waited));
+        }
+        // Threads that rest in a pool wait for something as well; no more have a request than there are connections, or requests.
         let connections = || connections.map(|range| range.mean.max(self.asking_count(groups, window)));
-        let most = self.requests_count(groups, seen).or_else(connections).unwrap_or(f64::INFINITY);
-        let room = (most - sum(false)).max(0.0);
-        let part = ratio(room, sum(true)).map_or(1.0, |part| part.min(1.0));
-        let wait = |(kind, on, count): (WaitKind, Option<usize>, f64)| {
-            let threads_count = if may_rest(kind) { count * part } else { count };
+        let own = self.requests_count(groups, seen).or_else(connections).unwrap_or(f64::INFINITY);
+        let sent = seen.in_flight.filter(|_| self.address.is_none()).map(|count| count * IN_FLIGHT_SLACK);
+        let most = own.min(sent.unwrap_or(f64::INFINITY));
+        for rests in [Rest::Often, Rest::Sometimes] {
+            let is_it = |(kind, ..): &(WaitKind, Option<usize>, f64)| rest_of(*kind) == rests;
+            let (resting, others): (Vec<_>, Vec<_>) = found.iter().partition(|one| is_it(one));
+            let sum =
+                |of: &[&(WaitKind, Option<usize>, f64)]| of.iter().map(|(.., count)| count).sum::<f64>();
+            let room = (most - sum(&others)).max(0.0);
+            let part = ratio(room, sum(&resting)).map_or(1.0, |part| part.min(1.0));
+            found.iter_mut().filter(|one| is_it(one)).for_each(|(.., count)| *count *= part);
+        }
+        let wait = |(kind, on, threads_count): (WaitKind, Option<usize>, f64)| {
             let time_ns = ratio(threads_count, rate_hz).map(|seconds| seconds * 1e9);
             TierWait { kind, on, threads_count, time_ns }
         };
+        found.retain(|(_, _, count)| *count > 0.0);
         let mut waits: Vec<TierWait> = found.into_iter().map(wait).collect();
         waits.sort_by(|one, other| other.threads_count.total_cmp(&one.threads_count));
         waits
@@ -297,9 +313,20 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Whether threads wait for this also while they have no request.
-fn may_rest(kind: WaitKind) -> bool {
-    matches!(kind, WaitKind::Lock | WaitKind::Process)
+/// Whether threads wait for something also while they have no request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Never,
+    Sometimes,
+    Often,
+}
+
+fn rest_of(kind: WaitKind) -> Rest {
+    match kind {
+        WaitKind::Lock | WaitKind::Process | WaitKind::Other => Rest::Often,
+        WaitKind::Network => Rest::Sometimes,
+        _ => Rest::Never,
+    }
 }
 
 /// What threads with a request do, by column.
