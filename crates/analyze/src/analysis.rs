@@ -1,7 +1,7 @@
 //! All conclusions from a record, in one value.
 
 use crate::capacity::{bounded_by_generator, cut_short, estimate, is_connection_limited};
-use crate::curve::{curve, distribution};
+use crate::curve::{bands, curve, distribution};
 use crate::examined::{Examined, Sorted};
 use crate::fail_if::judge;
 use crate::findings::{self, Scene, examine, with_proofs};
@@ -296,6 +296,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         unchecked: parts.unchecked,
         path: parts.path,
         distribution: distribution(view),
+        bands: bands(view),
         arrival_fit: arrival_fit(view),
         probe: probe::summary_of(view),
         probes: probe::conclusion_of(view),

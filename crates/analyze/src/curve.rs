@@ -3,11 +3,14 @@
 use crate::examined::Examined;
 use crate::outcome::TrialOutcome;
 use crate::view::TrialView;
-use sysdyno_record::analysis::{CurvePoint, QuantilePoint, VerdictStatus};
+use sysdyno_record::analysis::{CurvePoint, LatencyBand, QuantilePoint, VerdictStatus};
 use sysdyno_stats::order_statistics::{TAIL_COUNT_MIN, is_quantile_supported};
 
 /// Points of a distribution.
 const POINTS: u32 = 100;
+
+/// Where ranges of latency end, besides at the limit of an objective: decades, from 100 µs to 10 s. Unit: nanoseconds.
+const BAND_ENDS_NS: [u64; 6] = [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
 
 /// One point per trial that has ended.
 pub(crate) fn curve(examined: &Examined) -> Vec<CurvePoint> {
@@ -45,4 +48,24 @@ pub(crate) fn distribution(view: &TrialView) -> Vec<QuantilePoint> {
     supported
         .filter_map(|ratio| Some(QuantilePoint { ratio, value_ns: histogram.quantile(ratio)? }))
         .collect()
+}
+
+/// Requests by range of latency, from the range of the fastest to that of the slowest.
+pub(crate) fn bands(view: &TrialView) -> Vec<LatencyBand> {
+    let histogram = view.latency.get(view.felt_kind());
+    let limit_ns = view.begin.plan.objective.map(|objective| objective.limit.0);
+    let mut ends: Vec<u64> = BAND_ENDS_NS.into_iter().chain(limit_ns).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let up_to = |end_ns: u64| histogram.as_hdr().count_between(0, end_ns);
+    let (mut bands, mut below) = (Vec::new(), 0);
+    for end_ns in ends {
+        bands.push(LatencyBand { up_to_ns: Some(end_ns), count: up_to(end_ns) - below });
+        below = up_to(end_ns);
+    }
+    bands.push(LatencyBand { up_to_ns: None, count: histogram.count() - below });
+    let is_used = |band: &LatencyBand| band.count > 0;
+    let first = bands.iter().position(is_used).unwrap_or(bands.len());
+    let last = bands.iter().rposition(is_used).map_or(first, |last| last + 1);
+    bands[first..last].to_vec()
 }

@@ -91,8 +91,8 @@ pub(crate) fn cpus(count: f64) -> String {
     if count < 1.0 { format!("{count:.2}") } else { format!("{count:.1}") }
 }
 
-/// `1 connection`, `3 connections`.
-pub(crate) fn counted(count: f64, noun: &str) -> String {
+/// `1 connection`, `3 connections`, `7,200 requests`.
+pub fn counted(count: f64, noun: &str) -> String {
     let ending = if count == 1.0 { "" } else { "s" };
     format!("{} {noun}{ending}", whole(count))
 }

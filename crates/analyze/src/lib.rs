@@ -54,5 +54,6 @@ mod simulated;
 mod tests;
 
 pub use analysis::analyze;
+pub use format::counted;
 pub use logged::{LoggedMessage, logged_within};
 pub use view::TrialView;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Changes with every change of the table or of what is put into it.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// How long another process that writes is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -29,6 +29,8 @@ CREATE INDEX runs_by_time ON runs (started_ns DESC, name DESC);
 CREATE INDEX runs_by_rate ON runs (rate_hz DESC, started_ns DESC);
 CREATE INDEX runs_by_p99 ON runs (p99_ns, started_ns DESC);
 CREATE INDEX runs_by_verdict ON runs (verdict DESC, started_ns DESC);
+CREATE INDEX runs_searched ON runs
+  (started_ns DESC, name DESC, unreadable, words, tags, kind, verdict, word, rate_hz, p99_ns);
 CREATE INDEX runs_unsettled ON runs (is_settled) WHERE is_settled = 0;
 CREATE TABLE folder (path BLOB NOT NULL, changed_ns INTEGER NOT NULL, labels_bytes INTEGER NOT NULL);
 ";

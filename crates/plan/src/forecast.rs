@@ -1,5 +1,6 @@
 //! Describes what a plan will do, in sentences that a careful user reads before the first request.
 
+use sysdyno_analyze::counted;
 use sysdyno_analyze::search::Search;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
 use sysdyno_record::squeeze::SqueezePlan;
@@ -41,11 +42,6 @@ pub fn load(plan: &LoadPlan) -> String {
     let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
     let connections = counted(plan.connections.into(), "connection");
     format!("{requests}{time} over {connections} to {}", plan.target.url)
-}
-
-fn counted(count: f64, noun: &str) -> String {
-    let ending = if count == 1.0 { "" } else { "s" };
-    format!("{count:.0} {noun}{ending}")
 }
 
 /// What a ramp does, phase by phase; nothing of a load that is none.

@@ -86,6 +86,9 @@ pub struct Analysis {
     pub links: Vec<LinkSplit>,
     /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
     pub distribution: Vec<QuantilePoint>,
+    /// The same by range of latency, the fastest first; empty: nothing was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bands: Vec<LatencyBand>,
     /// How well the arrivals of the shown trial fit what was planned; `None`: closed, or too few to tell.
     #[serde(default)]
     pub arrival_fit: Option<ArrivalFit>,
@@ -386,6 +389,15 @@ pub enum EvidenceRole {
     Against,
     /// What came of trying it.
     Experiment,
+}
+
+/// Requests whose latency lies in one range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyBand {
+    /// The greatest latency in it; the one below ends where it begins. `None`: there is no limit. Unit: nanoseconds.
+    pub up_to_ns: Option<u64>,
+    /// How many. Those that timed out are where the time lies that they were waited for.
+    pub count: u64,
 }
 
 /// A point of a latency distribution.

@@ -29,8 +29,10 @@ pub enum FamilyKind {
 pub struct MetricPoint {
     /// What tells it from others of its family.
     pub labels: Vec<MetricLabel>,
-    /// Its value.
+    /// Its value; the last one, if it has ended.
     pub value: MetricValue,
+    /// Whether there is no such series any more.
+    pub has_ended: bool,
 }
 
 /// A label.
@@ -75,7 +77,44 @@ impl MetricFamily {
     pub fn with(mut self, labels: &[(&'static str, &str)], value: Option<f64>) -> MetricFamily {
         let label = |(name, value): &(&'static str, &str)| MetricLabel { name, value: (*value).to_owned() };
         let labels = labels.iter().map(label).collect();
-        self.points.extend(value.map(|value| MetricPoint { labels, value: MetricValue::Number(value) }));
+        let value = value.map(MetricValue::Number);
+        self.points.extend(value.map(|value| MetricPoint { labels, value, has_ended: false }));
         self
+    }
+
+    /// Its series that others do not have, as ended.
+    fn ended_without(&self, others: &[MetricFamily]) -> MetricFamily {
+        let same = others.iter().find(|other| other.name == self.name);
+        let is_known = |point: &&MetricPoint| {
+            same.is_some_and(|same| same.points.iter().any(|one| one.labels == point.labels))
+        };
+        let gone = self.points.iter().filter(|point| !is_known(point));
+        let gone = gone.map(|point| MetricPoint { has_ended: true, ..point.clone() });
+        MetricFamily { points: gone.collect(), ..self.clone() }
+    }
+}
+
+/// Series that there were before and are not there now, as ended: whoever is not told keeps their last value for minutes.
+pub fn ended(before: &[MetricFamily], now: &[MetricFamily]) -> Vec<MetricFamily> {
+    let gone = before.iter().map(|family| family.ended_without(now));
+    gone.filter(|family| !family.points.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_ends_when_it_is_there_no_more() {
+        let gauge = |devices: &[&str]| {
+            let family = MetricFamily::new(FamilyKind::Gauge, "x", "X.");
+            devices.iter().fold(family, |family, device| family.with(&[("device", device)], Some(1.0)))
+        };
+        let gone = ended(&[gauge(&["eth0", "eth1"])], &[gauge(&["eth1", "eth2"])]);
+        assert_eq!(gone.len(), 1);
+        assert_eq!((gone[0].points.len(), gone[0].points[0].has_ended), (1, true));
+        assert_eq!(gone[0].points[0].labels[0].value, "eth0");
+        assert_eq!(ended(&[gauge(&["eth0"])], &[])[0].points.len(), 1, "the family is gone with it");
+        assert!(ended(&[], &[gauge(&["eth0"])]).is_empty());
     }
 }

@@ -1,11 +1,11 @@
-//! The progress of a run while it lasts, for those who watch it. None of this is recorded.
+//! The progress of a run while it lasts, for those who watch it. None of this is part of the record.
 
 use crate::effect::{Better, Effect};
 use crate::failure::Failures;
 use crate::load::{Counts, LatencyKind, TrialPurpose};
 use crate::plan::{Arrival, PhaseKind};
 use crate::units::{MonoNs, SpanNs};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How far a plan is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +95,7 @@ pub struct LoadMark {
 }
 
 /// Who used the CPUs in the last seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuUses {
     /// The tiers of the server in the order of the way of a request.
     pub tiers: Vec<CpuUse>,
@@ -108,12 +108,34 @@ pub struct CpuUses {
 }
 
 /// CPU that one tier used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuUse {
     /// What its first process is called. Untrusted text.
     pub name: String,
     /// What it used. Unit: CPUs.
     pub cpus: f64,
+}
+
+/// The server's host at one moment of a run, for whoever follows its folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunNow {
+    /// When it was read.
+    pub mono_ns: MonoNs,
+    /// Who used the CPUs in the last seconds.
+    pub uses: CpuUses,
+    /// Limits that its readings of the last ten seconds show, the strongest sign first.
+    pub seen: Vec<SeenLimit>,
+}
+
+/// A limit that readings show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenLimit {
+    /// The number of the diagnosis.
+    pub id: String,
+    /// Its short name.
+    pub name: String,
+    /// What was seen, in a sentence.
+    pub title: String,
 }
 
 /// A trial of a search as it is drawn.

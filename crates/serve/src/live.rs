@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `begin` | all intervals so far; sent first, again after a browser has reconnected |
 //! | `grown` | intervals since the last event |
+//! | `now` | the server's host in the last second: who uses its CPUs, and which limits it shows |
 //! | `ended` | the run has ended: its report can be asked for |
 //! | `gone` | the folder is gone, or cannot be read any more, with the reason |
 //!
@@ -16,6 +17,7 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use std::time::Duration;
 use sysdyno_index::IndexedRun;
 use sysdyno_record::load::Interval;
 use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::progress::RunNow;
 use sysdyno_record::store::{Follower, RunGrowth};
 use sysdyno_report::{escape, html};
 use tokio::sync::OwnedSemaphorePermit;
@@ -38,6 +41,11 @@ const STALE: Duration = Duration::from_secs(15);
 
 /// Maximum number of intervals in the first event: the last hour of a load.
 const INTERVALS_MAX: usize = 3_600;
+
+/// Most tiers, and most limits, that are sent at a time, and the longest texts of them.
+const LINES_MAX: usize = 16;
+const NAME_CHARS: usize = 40;
+const TITLE_CHARS: usize = 300;
 
 /// Whether it is shown as it grows.
 pub(crate) fn goes_on(run: &IndexedRun) -> bool {
@@ -66,10 +74,14 @@ struct Point {
     phase: &'static str,
     begin_mono_ns: u64,
     end_mono_ns: u64,
+    /// Arrivals of an open load, and all that were sent of a closed one.
+    scheduled: u64,
     ok: u64,
     failed: u64,
     timed_out: u64,
     in_flight: u64,
+    /// Failed requests by class.
+    failures: BTreeMap<&'static str, u64>,
     p50_ns: Option<u64>,
     p99_ns: Option<u64>,
 }
@@ -81,12 +93,14 @@ struct Watch {
     follower: Option<Follower>,
     has_begun: bool,
     has_ended: bool,
+    /// What a look has found besides, to be sent next.
+    waiting: VecDeque<Event>,
     _place: OwnedSemaphorePermit,
 }
 
 /// The result of a look at the folder.
 enum Seen {
-    Grown(Vec<Interval>),
+    Grown(Vec<Interval>, Option<RunNow>),
     Ended,
     Gone(String),
 }
@@ -107,6 +121,7 @@ pub(crate) async fn stream(site: &Arc<ServedSite>, name: String) -> Response {
         follower: None,
         has_begun: false,
         has_ended: false,
+        waiting: VecDeque::new(),
         _place: place,
     };
     let events = stream::unfold(watch, |mut watch| async {
@@ -119,6 +134,9 @@ pub(crate) async fn stream(site: &Arc<ServedSite>, name: String) -> Response {
 impl Watch {
     /// The next event, when there is one; `None`: there are no more.
     async fn next(&mut self) -> Option<Event> {
+        if let Some(event) = self.waiting.pop_front() {
+            return Some(event);
+        }
         if self.has_ended {
             return None;
         }
@@ -131,10 +149,15 @@ impl Watch {
             match seen {
                 Seen::Gone(why) => return Some(self.last("gone", &why)),
                 Seen::Ended => return Some(self.last("ended", "the run has ended")),
-                Seen::Grown(intervals) if is_first || !intervals.is_empty() => {
-                    return Some(event(if is_first { "begin" } else { "grown" }, &intervals));
+                Seen::Grown(intervals, now) => {
+                    let name = if is_first { "begin" } else { "grown" };
+                    let points: Vec<Point> = intervals.iter().map(point).collect();
+                    let grown = (is_first || !points.is_empty()).then(|| event(name, &points));
+                    self.waiting.extend(grown.into_iter().chain(now.map(|now| event("now", &plain(now)))));
                 }
-                Seen::Grown(_) => {}
+            }
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(event);
             }
         }
         Some(Event::default().comment("still running"))
@@ -177,6 +200,7 @@ fn read_all(follower: &mut Follower) -> Result<RunGrowth, sysdyno_record::Record
         let surplus = all.intervals.len().saturating_sub(INTERVALS_MAX);
         all.intervals.drain(..surplus);
         all.written = more.written;
+        all.now = more.now.or(all.now);
     }
     Ok(all)
 }
@@ -191,14 +215,28 @@ fn judge(site: &ServedSite, follower: &Follower, growth: RunGrowth) -> Seen {
     };
     let is_living = || pages.is_living(manifest.pid, manifest.pid_start_ticks);
     match manifest.status {
-        RunStatus::Running if is_living() || !is_stale() => Seen::Grown(growth.intervals),
+        RunStatus::Running if is_living() || !is_stale() => Seen::Grown(growth.intervals, growth.now),
         _ => Seen::Ended,
     }
 }
 
-fn event(name: &str, intervals: &[Interval]) -> Event {
-    let points: Vec<Point> = intervals.iter().map(point).collect();
-    Event::default().event(name).data(serde_json::to_string(&points).unwrap_or_default())
+fn event(name: &str, data: &impl Serialize) -> Event {
+    Event::default().event(name).data(serde_json::to_string(data).unwrap_or_default())
+}
+
+/// As much of it as a page has room for, and no more than plain text.
+fn plain(mut now: RunNow) -> RunNow {
+    now.uses.tiers.truncate(LINES_MAX);
+    now.seen.truncate(LINES_MAX);
+    for tier in &mut now.uses.tiers {
+        tier.name = escape::terminal(&tier.name, NAME_CHARS);
+    }
+    for limit in &mut now.seen {
+        limit.id = escape::terminal(&limit.id, NAME_CHARS);
+        limit.name = escape::terminal(&limit.name, NAME_CHARS);
+        limit.title = escape::terminal(&limit.title, TITLE_CHARS);
+    }
+    now
 }
 
 fn point(interval: &Interval) -> Point {
@@ -207,10 +245,12 @@ fn point(interval: &Interval) -> Point {
         phase: interval.phase.name(),
         begin_mono_ns: interval.begin_mono_ns.0,
         end_mono_ns: interval.end_mono_ns.0,
+        scheduled: interval.counts.scheduled,
         ok: interval.counts.ok,
         failed: interval.counts.failed,
         timed_out: interval.counts.timed_out,
         in_flight: interval.in_flight_at_end,
+        failures: interval.failures.iter().map(|(class, count)| (class.name(), *count)).collect(),
         p50_ns: interval.p50_ns,
         p99_ns: interval.p99_ns,
     }

@@ -94,12 +94,62 @@ export interface GrowthPoint {
   phase: PhaseKind;
   begin_mono_ns: MonoNs;
   end_mono_ns: MonoNs;
+  /** Requests that were due: arrivals of an open load; of a closed one, all that were sent. */
+  scheduled: number;
   ok: number;
   failed: number;
   timed_out: number;
   in_flight: number;
+  /** Failed requests by class. */
+  failures: Record<string, number>;
   p50_ns: number | null;
   p99_ns: number | null;
+}
+
+/** The server's host at one moment of a run. */
+export interface HostNow {
+  mono_ns: MonoNs;
+  /** CPUs in use; `null`: not known. */
+  uses: {
+    tiers: { name: string; cpus: number }[];
+    other_cpus: number | null;
+    generator_cpus: number | null;
+    host_cpus_count: number | null;
+  };
+  /** Limits that its readings show, the strongest sign first. */
+  seen: { id: string; name: string; title: string }[];
+}
+
+/** Who used CPUs, at each of these moments. */
+export function cpusOf(nows: readonly HostNow[]): Map<string, (number | null)[]> {
+  const named = (now: HostNow): [string, number | null][] => [
+    ...now.uses.tiers.map(({ name, cpus }, position): [string, number] => {
+      const isOnly = now.uses.tiers.findIndex((tier) => tier.name === name) === position;
+      return [isOnly ? name : `${name} (tier ${position + 1})`, cpus];
+    }),
+    ["sysdyno", now.uses.generator_cpus],
+    ["everything else", now.uses.other_cpus],
+  ];
+  const users = new Map<string, (number | null)[]>();
+  nows.forEach((now, moment) => {
+    for (const [name, cpus] of named(now)) {
+      if (cpus === null) continue;
+      const values = users.get(name) ?? nows.map(() => null);
+      values[moment] = cpus;
+      users.set(name, values);
+    }
+  });
+  return users;
+}
+
+/** Failed requests by class, the most frequent first. */
+export function failuresOf(points: readonly GrowthPoint[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const point of points) {
+    const classes: [string, number][] = [...Object.entries(point.failures), ["timed out", point.timed_out]];
+    for (const [name, number] of classes) if (number > 0) counts.set(name, (counts.get(name) ?? 0) + number);
+  }
+  return [...counts].sort(([, one], [, other]) => other - one);
 }
 
 /** The load second by second, from the first interval on. */
@@ -112,7 +162,7 @@ export function momentsOfGrowth(points: readonly GrowthPoint[]): Moment[] {
     phase: column("phase"),
     begin_mono_ns: { plain: column("begin_mono_ns") },
     end_mono_ns: { plain: column("end_mono_ns") },
-    scheduled: points.map(() => 0),
+    scheduled: column("scheduled"),
     ok: column("ok"),
     failed: column("failed"),
     timed_out: column("timed_out"),
@@ -123,6 +173,11 @@ export function momentsOfGrowth(points: readonly GrowthPoint[]): Moment[] {
     p99_ns: column("p99_ns"),
   };
   return momentsOf(intervals, (instant) => (instant - origin) / 1e9);
+}
+
+/** Requests per second that were due in a moment; `null` if it has no length. */
+export function dueOf({ begin, end, scheduled }: Moment): number | null {
+  return end > begin ? scheduled / (end - begin) : null;
 }
 
 /** Good responses per second of a moment; `null` if it has no length. */

@@ -323,6 +323,8 @@ export interface Analysis {
   generator: GeneratorSummary;
   findings: Finding[];
   distribution: { ratio: number; value_ns: number }[];
+  /** Requests by range of latency, the fastest first; a range begins where the one before it ends. Older records have none. */
+  bands?: { up_to_ns: number | null; count: number }[];
   checks?: CheckOutcome[];
   /** What was tried to prove findings; without it nothing was. */
   proofs?: FindingProof[];

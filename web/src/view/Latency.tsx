@@ -7,6 +7,7 @@ import type { Run } from "../record/decode.ts";
 import { objectiveOf, percentileName } from "../record/plan.ts";
 import type { Dependence, IntervalBasis, LatencySummary, ProbeSummary } from "../record/types.ts";
 import { Axes, type Frame } from "./Axes.tsx";
+import { Bands } from "./Bands.tsx";
 import { LatencyOverTime } from "./LatencyOverTime.tsx";
 import { numbers, Table } from "./Table.tsx";
 
@@ -34,6 +35,7 @@ export function Latency({ run }: { run: Run }) {
         Trial {analysis.shown_trial}, measured phases. {!isOpen && "A closed loop has no intended send times, so only service time is known."}
       </p>
       {run.heat && <LatencyOverTime run={run} />}
+      {analysis.bands && <Bands run={run} bands={analysis.bands} />}
       {analysis.distribution.length > 1 && <Distribution run={run} kind={isOpen ? "response" : "service"} />}
       <Table label="Percentiles" class="percentiles" stacks heads={["time", ...numbers(["p50", "p90", "p95", "p99", "p99.9", "max", "mean", "count"])]}>
         {seen.map(([name, meaning, summary]) => (

@@ -221,6 +221,8 @@ describe("serve", { skip: skipWithout(hasChromium, "serve", "chromium") }, () =>
       await page.locator("tr", { has: page.locator(".badge-running") }).getByRole("link").click();
       await page.getByText("Each second is added").waitFor();
       await page.waitForFunction(() => (document.querySelector(".live-line")?.getAttribute("d") ?? "").split("L").length > 3);
+      await page.locator("figure", { hasText: "CPUs in use, of" }).getByText("sysdyno", { exact: true }).first().waitFor();
+      await page.locator("figure", { hasText: "requests per second" }).getByText("due", { exact: true }).waitFor();
       assert.deepEqual(await violations(page), []);
       const other = await enter({ viewport: PHONE });
       await other.page.goto(page.url());

@@ -20,13 +20,11 @@ fn object(scope: &str, kind: ScopeKind) -> String {
 
 /// Everything but processes and findings.
 pub(super) fn frame(now: Latest<'_>, watched: &[WatchedProcess]) -> HostFrame {
-    let windows = now.series.windows();
-    let last = windows.last().copied().unwrap_or_default();
-    let before = windows.len().checked_sub(2).map(|row| windows[row]);
+    let last = now.series.windows().last().copied().unwrap_or_default();
     let cpus = cpus(now);
     HostFrame {
         mono_ns: last[1],
-        seconds: before.map_or(0.0, |before| last[1].seconds_since(before[1])),
+        seconds: now.passed_seconds(),
         cpu: mean(&cpus),
         irqs: irqs(now, &cpus),
         cpus,

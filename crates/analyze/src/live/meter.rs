@@ -2,7 +2,7 @@
 //!
 //! Everything comes from intervals that the journal of the run is told once a second. What it holds does not grow with time.
 
-use super::ComparedMeter;
+use super::{ComparedMeter, HostNow};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::load::{Counts, Failures, LatencyKind, LatencySet, TrialBegin};
@@ -35,6 +35,7 @@ pub struct RunMeter {
     last: Option<LoadSecond>,
     phase: Option<PhaseKind>,
     uses: CpuUses,
+    host: Option<HostNow>,
     trials: BTreeMap<VerdictStatus, u64>,
     compared: ComparedMeter,
 }
@@ -89,6 +90,11 @@ impl RunMeter {
         }
     }
 
+    /// What the server's host does now.
+    pub fn host(&mut self, now: &HostNow) {
+        self.host = Some(now.clone());
+    }
+
     /// A trial is over, and judged.
     pub fn end(&mut self, verdict: VerdictStatus) {
         *self.trials.entry(verdict).or_default() += 1;
@@ -111,6 +117,7 @@ impl RunMeter {
         families.extend(self.counters());
         families.extend(self.levels());
         families.extend(self.cpus());
+        families.extend(self.host.iter().flat_map(HostNow::families));
         families.extend(self.compared.families());
         families.retain(|family| !family.points.is_empty());
         families
@@ -240,6 +247,7 @@ impl Buckets {
                 count: self.count,
                 sum_seconds: self.sum_seconds,
             }),
+            has_ended: false,
         }
     }
 }

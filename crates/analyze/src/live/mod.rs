@@ -5,6 +5,7 @@
 
 mod compared;
 mod frame;
+mod host;
 mod meter;
 mod now;
 mod second;
@@ -12,6 +13,7 @@ mod threads;
 mod watch;
 
 pub use compared::ComparedMeter;
+pub use host::{HostNow, host_now};
 pub use meter::RunMeter;
 pub use second::second;
 pub use watch::HostWatch;

@@ -1,16 +1,19 @@
-//! The latest readings of a series: rates between the last two of a counter, and the last one of a gauge.
+//! The latest readings of a series: rates between two of a counter, the last one and one before, and the last one of a gauge.
 
 use crate::readings::ratio;
 use sysdyno_record::column::Quantity;
 use sysdyno_record::series::Series;
+use sysdyno_record::units::SpanNs;
 
-/// Rows that are looked through for a reading: what is expensive is read less often.
+/// Rows that are looked through for a reading, besides those that are too near: what is expensive is read less often.
 const ROWS: usize = 6;
 
 /// What was read last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latest<'a> {
     pub(super) series: &'a Series,
+    /// Least time between the two readings that a rate is of; where rows come several times a second, one row is little.
+    pub(super) apart: SpanNs,
 }
 
 impl<'a> Latest<'a> {
@@ -26,7 +29,7 @@ impl<'a> Latest<'a> {
         self.recent(gauge.name, scope).next().map(|(_, value)| value)
     }
 
-    /// How fast a counter grew between its last two readings. Unit: that of the column, per second.
+    /// How fast a counter grew until its last reading. Unit: that of the column, per second.
     pub(super) fn rate(self, counter: Quantity, scope: &str) -> Option<f64> {
         self.rate_of(counter.name, scope)
     }
@@ -35,10 +38,8 @@ impl<'a> Latest<'a> {
     pub(super) fn rate_of(self, name: &str, scope: &str) -> Option<f64> {
         let mut recent = self.recent(name, scope);
         let (last, now) = recent.next()?;
-        let (before, then) = recent.next()?;
-        let windows = self.series.windows();
-        let seconds = windows[last][1].seconds_since(windows[before][1]);
-        ratio((now - then).max(0.0), seconds)
+        let (before, then) = recent.find(|(row, _)| self.is_apart(*row, last))?;
+        ratio((now - then).max(0.0), self.seconds(before, last))
     }
 
     /// The same of all scopes together.
@@ -57,10 +58,30 @@ impl<'a> Latest<'a> {
         self.rate(time, scope).map(|rate| rate / unit)
     }
 
+    /// Time between the last row and the one that rates are measured from; 0 where there is none. Unit: seconds.
+    pub(super) fn passed_seconds(self) -> f64 {
+        let Some(last) = self.series.windows().len().checked_sub(1) else { return 0.0 };
+        let before = (0..last).rev().find(|row| self.is_apart(*row, last));
+        before.map_or(0.0, |before| self.seconds(before, last))
+    }
+
+    fn is_apart(self, before: usize, last: usize) -> bool {
+        let windows = self.series.windows();
+        windows[last][1].since(windows[before][1]) >= self.apart.0
+    }
+
+    fn seconds(self, before: usize, last: usize) -> f64 {
+        let windows = self.series.windows();
+        windows[last][1].seconds_since(windows[before][1])
+    }
+
     /// The latest rows with a finite value, the last one first.
     fn recent(self, name: &str, scope: &str) -> impl Iterator<Item = (usize, f64)> + use<'a> {
         let values = self.series.values(name, scope).unwrap_or_default();
-        let rows = values.iter().enumerate().rev().take(ROWS);
+        let windows = self.series.windows();
+        let from = windows.last().map_or(0, |last| last[1].0.saturating_sub(self.apart.0));
+        let near = windows.iter().rev().take_while(|window| window[1].0 > from).count();
+        let rows = values.iter().enumerate().rev().take(near + ROWS);
         rows.filter_map(|(row, value)| Some((row, (*value)?))).filter(|(_, value)| value.is_finite())
     }
 }

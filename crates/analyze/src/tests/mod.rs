@@ -118,6 +118,18 @@ fn a_clean_load_is_valid_and_says_what_it_measured() {
 }
 
 #[test]
+fn every_request_is_in_one_range_of_latency() {
+    let analysis = analyze_load(Specimen::open(2000.0, 10.0));
+    let ends: Vec<_> = analysis.bands.iter().map(|band| band.up_to_ns).collect();
+    assert!(ends.is_sorted_by(|one, other| one.is_some() && (other.is_none() || one < other)), "{ends:?}");
+    let counted: u64 = analysis.bands.iter().map(|band| band.count).sum();
+    assert_eq!(counted, analysis.response_time_ns.count);
+    let most = analysis.bands.iter().max_by_key(|band| band.count).expect("there are some");
+    let median = analysis.response_time_ns.p50.expect("is known");
+    assert!(most.up_to_ns.is_some_and(|end| median <= end && median > end / 10), "{:?}", analysis.bands);
+}
+
+#[test]
 fn a_distribution_holds_the_quantiles_that_the_sample_supports() {
     let points = analyze_load(Specimen::open(2000.0, 10.0)).distribution;
     assert_eq!((points.len(), points[0].ratio), (101, 0.0));

@@ -250,8 +250,14 @@ impl Watcher for Console {
 /// What Ctrl-\ prints: the present trial so far.
 fn statistics(progress: &RunProgress, so_far: &SoFar) -> String {
     let SoFar { counts, in_flight } = so_far;
-    format!(
-        "trial {}: {} sent, {} ok, {} failed, {} timed out, {} in flight, {} unsent",
-        progress.trial, counts.sent, counts.ok, counts.failed, counts.timed_out, in_flight, counts.unsent
-    )
+    let told = [
+        (counts.sent, "sent"),
+        (counts.ok, "ok"),
+        (counts.failed, "failed"),
+        (counts.timed_out, "timed out"),
+        (*in_flight, "in flight"),
+        (counts.unsent, "unsent"),
+    ];
+    let told = told.map(|(value, what)| format!("{} {what}", number::count(value)));
+    format!("trial {}: {}", progress.trial, told.join(", "))
 }

@@ -41,6 +41,9 @@ fn a_load_is_told_second_by_second_and_its_lines_add_up_to_its_record() {
     assert!(steady["offered_hz"].as_f64().is_some_and(|rate_hz| rate_hz > 300.0), "{steady}");
     assert_eq!(steady["latency_kind"], "response");
     assert!(steady["latency_ns"]["p50"].as_u64().is_some(), "{steady}");
+    let host = of_kind(&lines, "host").pop().expect("the host was read for a second");
+    assert!(host["cpu"]["user_ratio"].as_f64().is_some_and(|share| share > 0.0), "{host}");
+    assert!(host["listeners"].as_array().is_some_and(|listeners| !listeners.is_empty()), "{host}");
     let shown = program.run(["show", "--json"]);
     let folder = program.run_folder().expect("a run");
     let trials = std::fs::read_to_string(folder.join("trials.jsonl")).expect("is there");

@@ -28,6 +28,7 @@ mod probe;
 mod probes;
 mod profile;
 mod profile_users;
+mod prometheus;
 mod prove;
 mod quota;
 mod readme;

@@ -6,10 +6,11 @@
 
 use super::folder::Folder;
 use super::run::read_manifest;
-use super::{INTERVALS, INTERVALS_TAIL, MANIFEST, MAX_GROWTH_BYTES, plausible};
+use super::{INTERVALS, INTERVALS_TAIL, MANIFEST, MAX_GROWTH_BYTES, MAX_NOW_BYTES, NOW, plausible};
 use crate::RecordError;
 use crate::load::Interval;
 use crate::manifest::Manifest;
+use crate::progress::RunNow;
 use crate::units::MonoNs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -26,6 +27,7 @@ pub struct Follower {
     /// What was known of the folder's manifest at the last look.
     manifest: Manifest,
     manifest_changed: Option<SystemTime>,
+    now_read: Option<MonoNs>,
 }
 
 /// What a look has found.
@@ -35,6 +37,8 @@ pub struct RunGrowth {
     pub intervals: Vec<Interval>,
     /// When the log or its tail was last written; `None`: neither is there.
     pub written: Option<SystemTime>,
+    /// The host at present, if it was read since the last look.
+    pub now: Option<RunNow>,
 }
 
 impl Follower {
@@ -45,7 +49,14 @@ impl Follower {
     pub fn open(path: &Path) -> Result<Follower, RecordError> {
         let folder = Folder::open(path)?;
         let manifest = read_manifest(&folder)?;
-        Ok(Follower { folder, position_bytes: 0, seen: None, manifest, manifest_changed: None })
+        Ok(Follower {
+            folder,
+            position_bytes: 0,
+            seen: None,
+            manifest,
+            manifest_changed: None,
+            now_read: None,
+        })
     }
 
     /// The manifest as it was at the last look.
@@ -74,7 +85,16 @@ impl Follower {
             self.take(&tail, &mut intervals);
         }
         let written = self.modified(INTERVALS)?.max(self.modified(INTERVALS_TAIL)?);
-        Ok(RunGrowth { intervals, written })
+        Ok(RunGrowth { intervals, written, now: self.now() })
+    }
+
+    /// The host at present, if that is news. What cannot be read is left out: the record does not need it.
+    fn now(&mut self) -> Option<RunNow> {
+        let bytes = self.folder.read_whole(NOW, MAX_NOW_BYTES).ok()??;
+        let now: RunNow = serde_json::from_slice(&bytes).ok()?;
+        let is_new = self.now_read.is_none_or(|read| read < now.mono_ns);
+        self.now_read = self.now_read.max(Some(now.mono_ns));
+        is_new.then_some(now)
     }
 
     /// The whole lines of the log behind those that were read.
@@ -127,6 +147,7 @@ mod tests {
     use super::super::{RunWriter, sample};
     use super::*;
     use crate::manifest::RunStatus;
+    use crate::progress::CpuUses;
     use std::io::Write;
 
     fn begin(runs: &Path) -> (RunWriter, Follower) {
@@ -189,6 +210,22 @@ mod tests {
         assert_eq!(follower.look().expect("looks").intervals.len(), 0);
         writeln!(log, "{other}").expect("writes");
         assert_eq!(follower.look().expect("looks").intervals.len(), 1);
+    }
+
+    #[test]
+    fn the_present_is_given_once_and_is_gone_with_the_run() {
+        let runs = tempfile::tempdir().expect("a directory");
+        let (writer, mut follower) = begin(runs.path());
+        assert_eq!(follower.look().expect("looks").now, None);
+        let now = RunNow { mono_ns: MonoNs(7), uses: CpuUses::default(), seen: Vec::new() };
+        writer.now(&now);
+        assert_eq!(follower.look().expect("looks").now, Some(now));
+        assert_eq!(follower.look().expect("looks").now, None);
+        std::fs::write(writer.path().join(NOW), "{").expect("writes");
+        assert_eq!(follower.look().expect("looks").now, None, "nonsense is passed over");
+        let path = writer.path().to_owned();
+        writer.finish(RunStatus::Complete, None, sample::STARTED).expect("finishes");
+        assert!(!path.join(NOW).exists());
     }
 
     #[test]

@@ -65,6 +65,9 @@ pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 /// Most that a follower reads at once of a file that grows. Unit: bytes.
 pub const MAX_GROWTH_BYTES: u64 = 4 << 20;
 
+/// Most that is read of the present moment of a run. Unit: bytes.
+pub const MAX_NOW_BYTES: u64 = 64 << 10;
+
 /// Most trials that are read of one run; each may hold 2 MB of histograms in memory.
 pub const MAX_TRIALS: usize = 1024;
 
@@ -103,6 +106,7 @@ const SERVER_SERIES_TAIL: &str = "server-series-tail.jsonl";
 const INTERVALS_TAIL: &str = "intervals-tail.jsonl";
 const LATENCY_TAIL: &str = "latency-tail.hlog";
 const RESERVE: &str = "reserve";
+const NOW: &str = "now.json";
 const EVENTS: &str = "events.jsonl";
 const PROBE: &str = "probe.jsonl";
 const PROBED: &str = "probe.json";

@@ -6,8 +6,8 @@ use super::log::Log;
 use super::readings_log::ReadingsLog;
 use super::verify::{self, document};
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    PROBED, PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, NOW, OPERATIONS, PLAN,
+    PROBE, PROBED, PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
     SERVER_SERIES_TAIL, SQUEEZED, TRIALS, TRY_LINES, WORK, redact,
 };
 use crate::RecordError;
@@ -19,6 +19,7 @@ use crate::manifest::{ClockPair, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
 use crate::probe::{ProbeConclusion, ProbeReply};
 use crate::profile::{Profile, ProfiledLoad};
+use crate::progress::RunNow;
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
 use crate::squeeze::SqueezeConclusion;
@@ -318,6 +319,16 @@ impl RunWriter {
         self.stop_on_error(written)
     }
 
+    /// Tells whoever follows the folder what the host does now. It is no part of the record, and gone when the run has ended:
+    /// whether it can be written changes nothing.
+    pub fn now(&self, now: &RunNow) {
+        if self.stopped.is_none()
+            && let Ok(bytes) = document(&self.folder, NOW, now)
+        {
+            let _ = self.folder.replace_unsynced(NOW, &bytes);
+        }
+    }
+
     /// Why nothing is written any more; `None`: all was written.
     pub fn failure(&self) -> Option<&str> {
         self.stopped.as_deref()
@@ -350,6 +361,7 @@ impl RunWriter {
         let bytes = verify::seal(&self.folder, &mut self.manifest)?;
         // Its space is what the manifest may need; whether this works changes nothing.
         let _ = self.folder.remove(RESERVE);
+        let _ = self.folder.remove(NOW);
         if let Err(error) = self.folder.replace(MANIFEST, &bytes) {
             // It may be there and not be durable: what it says of itself must not be better than what is known.
             if self.manifest.status == RunStatus::Complete {

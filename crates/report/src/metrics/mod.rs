@@ -13,15 +13,6 @@ use sysdyno_record::metrics::{FamilyKind, MetricFamily};
 /// Longest value of a label. Unit: columns of a terminal.
 const LABEL_MAX: usize = 120;
 
-/// Whether series go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SeriesState {
-    /// They have values.
-    Living,
-    /// They end here.
-    Ended,
-}
-
 /// The name of a family's series, without the suffixes of a histogram.
 fn series_name(family: &MetricFamily) -> String {
     let suffix = if family.kind == FamilyKind::Counter { "_total" } else { "" };
@@ -50,6 +41,7 @@ pub(crate) fn specimen() -> Vec<MetricFamily> {
             count: 4,
             sum_seconds: 62.5,
         }),
+        has_ended: false,
     });
     vec![
         MetricFamily::new(FamilyKind::Counter, "x_requests", "Requests.")

@@ -3,7 +3,7 @@
 //! Sources: <https://opentelemetry.io/docs/specs/otlp/>, `opentelemetry/proto/metrics/v1/metrics.proto` and the files that it
 //! imports; the numbers below are their field numbers. Counters have no `_total` here: Prometheus adds it to what it receives.
 
-use super::{SeriesState, label_value};
+use super::label_value;
 use crate::protobuf::ProtoMessage;
 use sysdyno_record::metrics::{
     FamilyKind, MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue,
@@ -28,8 +28,8 @@ pub struct OtlpSource<'a> {
 }
 
 /// The body of a request that writes these families.
-pub fn render(families: &[MetricFamily], source: OtlpSource<'_>, state: SeriesState) -> Vec<u8> {
-    let writer = PointWriter { source, state };
+pub fn render(families: &[MetricFamily], source: OtlpSource<'_>) -> Vec<u8> {
+    let writer = PointWriter { source };
     let mut scope = ProtoMessage::default();
     scope.bytes(1, b"sysdyno");
     scope.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
@@ -48,7 +48,6 @@ pub fn render(families: &[MetricFamily], source: OtlpSource<'_>, state: SeriesSt
 
 struct PointWriter<'a> {
     source: OtlpSource<'a>,
-    state: SeriesState,
 }
 
 impl PointWriter<'_> {
@@ -77,7 +76,7 @@ impl PointWriter<'_> {
         let mut written = ProtoMessage::default();
         written.fixed(2, self.source.began.0);
         written.fixed(3, self.source.at.0);
-        let has_value = self.state == SeriesState::Living;
+        let has_value = !point.has_ended;
         let (labels, flags) = match &point.value {
             MetricValue::Number(value) => {
                 if has_value {
@@ -125,11 +124,12 @@ fn add_attributes(message: &mut ProtoMessage, field: u64, labels: &[MetricLabel]
 mod tests {
     use super::*;
     use crate::metrics::specimen;
+    use sysdyno_record::metrics::ended;
 
-    fn rendered(state: SeriesState) -> Vec<u8> {
+    fn rendered(families: &[MetricFamily]) -> Vec<u8> {
         let resource = [MetricLabel { name: "service.name", value: "sysdyno".into() }];
         let source = OtlpSource { resource: &resource, began: WallNs(1), at: WallNs(2) };
-        render(&specimen(), source, state)
+        render(families, source)
     }
 
     /// A message's fields: number, kind, and what they hold.
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_counter_is_a_sum_that_only_grows() {
-        let message = rendered(SeriesState::Living);
+        let message = rendered(&specimen());
         assert_eq!(at(&message, &[1, 1, 1, 2, 1]), b"sysdyno");
         let counter = &metrics(&message)[0];
         assert_eq!(at(counter, &[1]), b"x_requests");
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_histogram_has_counts_between_its_bounds() {
-        let histogram = &metrics(&rendered(SeriesState::Living))[2];
+        let histogram = &metrics(&rendered(&specimen()))[2];
         let counts = [1u64, 2, 1].map(u64::to_le_bytes).concat();
         assert_eq!(at(histogram, &[9, 1, 6]), counts);
         let bounds = [0.000_02f64, 1.0].map(f64::to_le_bytes).concat();
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn an_ended_series_has_no_value_and_says_so() {
-        let all = metrics(&rendered(SeriesState::Ended));
+        let all = metrics(&rendered(&ended(&specimen(), &[])));
         let gauge = at(&all[1], &[5, 1]);
         assert_eq!(at(&gauge, &[8])[0], 1);
         assert!(fields(&gauge).iter().all(|field| field.0 != 4));

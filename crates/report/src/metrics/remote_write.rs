@@ -3,7 +3,7 @@
 //! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, `prompb/remote.proto` and `prompb/types.proto` of Prometheus;
 //! the numbers below are their field numbers. Labels of a series are sorted by name, as the specification asks.
 
-use super::{SeriesState, bound_text, label_value, series_name};
+use super::{bound_text, label_value, series_name};
 use crate::protobuf::ProtoMessage;
 use sysdyno_record::metrics::{MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue};
 use sysdyno_record::units::WallNs;
@@ -12,8 +12,8 @@ use sysdyno_record::units::WallNs;
 const STALE: u64 = 0x7ff0_0000_0000_0002;
 
 /// The body of a request that writes these families, each series with these labels in addition to its own.
-pub fn render(families: &[MetricFamily], added: &[MetricLabel], at: WallNs, state: SeriesState) -> Vec<u8> {
-    let mut writer = SeriesWriter { added, at, state, out: ProtoMessage::default() };
+pub fn render(families: &[MetricFamily], added: &[MetricLabel], at: WallNs) -> Vec<u8> {
+    let mut writer = SeriesWriter { added, at, out: ProtoMessage::default() };
     for family in families {
         let name = series_name(family);
         family.points.iter().for_each(|point| writer.point(&name, point));
@@ -25,19 +25,18 @@ pub fn render(families: &[MetricFamily], added: &[MetricLabel], at: WallNs, stat
 struct SeriesWriter<'a> {
     added: &'a [MetricLabel],
     at: WallNs,
-    state: SeriesState,
     out: ProtoMessage,
 }
 
 impl SeriesWriter<'_> {
     fn point(&mut self, name: &str, point: &MetricPoint) {
         match &point.value {
-            MetricValue::Number(value) => self.series(name, &point.labels, None, *value),
-            MetricValue::Distribution(distribution) => self.histogram(name, &point.labels, distribution),
+            MetricValue::Number(value) => self.series(name, point, None, *value),
+            MetricValue::Distribution(distribution) => self.histogram(name, point, distribution),
         }
     }
 
-    fn histogram(&mut self, name: &str, own: &[MetricLabel], distribution: &MetricDistribution) {
+    fn histogram(&mut self, name: &str, own: &MetricPoint, distribution: &MetricDistribution) {
         let bucket = format!("{name}_bucket");
         for (bound, count) in distribution.bounds_seconds.iter().zip(&distribution.up_to_counts) {
             self.series(&bucket, own, Some(bound_text(*bound)), *count as f64);
@@ -47,8 +46,8 @@ impl SeriesWriter<'_> {
         self.series(&format!("{name}_count"), own, None, distribution.count as f64);
     }
 
-    fn series(&mut self, name: &str, own: &[MetricLabel], bound: Option<String>, value: f64) {
-        let labels = own.iter().chain(self.added).map(|label| (label.name, label_value(&label.value)));
+    fn series(&mut self, name: &str, own: &MetricPoint, bound: Option<String>, value: f64) {
+        let labels = own.labels.iter().chain(self.added).map(|label| (label.name, label_value(&label.value)));
         let mut labels: Vec<(&str, String)> = labels.collect();
         labels.push(("__name__", name.to_owned()));
         labels.extend(bound.map(|bound| ("le", bound)));
@@ -60,7 +59,7 @@ impl SeriesWriter<'_> {
             label.bytes(2, value.as_bytes());
             series.message(1, &label);
         }
-        let value = if self.state == SeriesState::Ended { f64::from_bits(STALE) } else { value };
+        let value = if own.has_ended { f64::from_bits(STALE) } else { value };
         let mut sample = ProtoMessage::default();
         sample.double(1, value);
         sample.number(2, self.at.0 / 1_000_000);
@@ -73,16 +72,17 @@ impl SeriesWriter<'_> {
 mod tests {
     use super::*;
     use crate::metrics::specimen;
+    use sysdyno_record::metrics::ended;
 
-    fn decoded(state: SeriesState) -> Vec<u8> {
+    fn decoded(families: &[MetricFamily]) -> Vec<u8> {
         let job = MetricLabel { name: "job", value: "sysdyno".into() };
-        let body = render(&specimen(), &[job], WallNs(1_500_000_000), state);
+        let body = render(families, &[job], WallNs(1_500_000_000));
         snap::raw::Decoder::new().decompress_vec(&body).expect("is Snappy")
     }
 
     #[test]
     fn a_series_is_its_sorted_labels_and_a_sample_in_milliseconds() {
-        let message = decoded(SeriesState::Living);
+        let message = decoded(&specimen());
         let mut expected = ProtoMessage::default();
         let mut series = ProtoMessage::default();
         for (name, value) in [("__name__", "x_requests_total"), ("job", "sysdyno"), ("result", "ok")] {
@@ -104,6 +104,6 @@ mod tests {
         let stale = STALE.to_le_bytes();
         let count = |message: Vec<u8>| message.windows(8).filter(|bytes| *bytes == stale).count();
         // A counter, a gauge, three buckets, sum, and count.
-        assert_eq!((count(decoded(SeriesState::Ended)), count(decoded(SeriesState::Living))), (7, 0));
+        assert_eq!((count(decoded(&ended(&specimen(), &[]))), count(decoded(&specimen()))), (7, 0));
     }
 }

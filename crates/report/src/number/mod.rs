@@ -26,6 +26,12 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// So many things: `1 sample`, `2,004 samples`.
+pub fn counted(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
+}
+
 /// A count too large to be read digit by digit, with three digits: `31.2 G`; below 10,000 as it is.
 pub fn scaled(value: u64) -> String {
     const SCALES: [(f64, &str); 4] = [(1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")];

@@ -53,22 +53,23 @@ fn headline(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
     let mean = summary.mean_count.map_or(number::MISSING.to_owned(), |mean| number::significant(mean, 3));
     let cpus =
         if profile.cpus_count == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", profile.cpus_count) };
-    let count = number::count(profile.counts.samples_count);
+    let count = |noun| number::counted(profile.counts.samples_count, noun);
     let of_user = if profile.kernel_unseen.is_some() { " in user code" } else { "" };
     let (label, text) = match (profile.kind, profile.counted_event()) {
         (ProfileKind::OnCpu, Some(event)) => {
             let events = number::scaled(summary.weight.amount());
-            ("On CPU", format!("{events} {}{of_user} in {seconds} · {count} samples", event.words()))
+            ("On CPU", format!("{events} {}{of_user} in {seconds} · {}", event.words(), count("sample")))
         }
         (ProfileKind::OnCpu, None) => (
             "On CPU",
             format!(
-                "{mean} of {cpus} busy{of_user} for {seconds} · {count} samples ({})",
+                "{mean} of {cpus} busy{of_user} for {seconds} · {} ({})",
+                count("sample"),
                 SampledEvent::CpuClock.name()
             ),
         ),
         (ProfileKind::OffCpu, _) => {
-            ("Off CPU", format!("{mean} threads waited on average, for {seconds} · {count} waits"))
+            ("Off CPU", format!("{mean} threads waited on average, for {seconds} · {}", count("wait")))
         }
     };
     screen.answer((Tone::Quiet, label), (Tone::Strong, &text));

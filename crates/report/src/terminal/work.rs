@@ -167,12 +167,12 @@ fn draw_profile(input: &ReportInput<'_>, screen: &mut Screen) {
     let Some(profile) = input.profile else { return };
     let requests = profile
         .requests_count
-        .map_or(String::new(), |count| format!(" ({} responses)", number::count(count)));
+        .map_or(String::new(), |count| format!(" ({})", number::counted(count, "response")));
     let low = if input.profile_low.is_some() { ", and a fifth of it," } else { "" };
     let text = format!(
-        "the same load once more{low} for {}{requests}: {} stacks sampled, as a flame graph in the report",
+        "the same load once more{low} for {}{requests}: {} sampled, as a flame graph in the report",
         number::duration_ns(profile.duration_ns()),
-        number::count(profile.counts.samples_count)
+        number::counted(profile.counts.samples_count, "stack")
     );
     screen.sentence(Rank::Useful, (Tone::Quiet, "Profile"), (Tone::Plain, &text));
 }

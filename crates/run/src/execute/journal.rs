@@ -6,7 +6,7 @@ use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
 use sysdyno_analyze::TrialView;
-use sysdyno_analyze::live::{HostReadings, cpu_uses};
+use sysdyno_analyze::live::{HostNow, HostReadings, cpu_uses, host_now};
 use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::tryout::{NextTrial, Standing};
 use sysdyno_record::RecordError;
@@ -19,7 +19,7 @@ use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::profile::{Profile, ProfiledLoad};
-use sysdyno_record::progress::{CpuUses, RunProgress};
+use sysdyno_record::progress::{CpuUses, RunNow, RunProgress};
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::squeeze::SqueezeConclusion;
@@ -30,6 +30,9 @@ use sysdyno_record::view::ServerView;
 
 /// Most processes of a run, those included that came and went while it lasted.
 const MAX_WATCHED_COUNT: usize = 4096;
+
+/// Between two looks at what the server's host does. Unit: nanoseconds.
+const HOST_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Most events of logs in a run, those of both hosts together.
 const MAX_LOGGED_COUNT: usize = 400;
@@ -59,6 +62,9 @@ pub trait Watcher {
 
     /// May be told who uses the CPUs, a few times a second; to read it costs something.
     fn cpus(&mut self, _read: &dyn Fn() -> CpuUses) {}
+
+    /// Is told once a second what the server's host does.
+    fn host(&mut self, _now: &HostNow) {}
 
     /// The comparisons of a squeeze are known.
     fn planned(&mut self, _plan: &TryPlan) {}
@@ -106,6 +112,8 @@ pub struct RunJournal<'a> {
     events: Vec<Event>,
     probe: Vec<ProbeReply>,
     so_far: SoFar,
+    /// When the server's host was last looked at.
+    host_read: Option<MonoNs>,
     /// The last trial and lines of a tryout, where they could not be written.
     unwritten_trial: Option<(Trial, LatencySet)>,
     unwritten_lines: Vec<TryLine>,
@@ -141,6 +149,7 @@ impl<'a> RunJournal<'a> {
             events: Vec::new(),
             probe: Vec::new(),
             so_far: SoFar::default(),
+            host_read: None,
             unwritten_trial: None,
             unwritten_lines: Vec::new(),
             progress: RunProgress::BEFORE,
@@ -525,6 +534,13 @@ impl<'a> RunJournal<'a> {
             None => HostReadings { series: own, has_generator: true },
         };
         self.watcher.cpus(&|| cpu_uses(server, own, &self.watched));
+        if self.host_read.is_none_or(|read| clock::monotonic().since(read) >= HOST_INTERVAL_NS) {
+            self.host_read = Some(clock::monotonic());
+            let Some(now) = host_now(server.series, &self.watched, clock::wall()) else { return };
+            let uses = cpu_uses(server, own, &self.watched);
+            self.writer.now(&RunNow { mono_ns: now.frame.mono_ns, uses, seen: now.limits() });
+            self.watcher.host(&now);
+        }
     }
 }
 

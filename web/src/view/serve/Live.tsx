@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { count, duration, MISSING, significant, span } from "../../number.ts";
-import { momentsOfGrowth, rateOf, type GrowthPoint, type LivePage } from "../../record/served.ts";
+import { cpusOf, dueOf, failuresOf, type GrowthPoint, type HostNow, type LivePage, momentsOfGrowth, rateOf } from "../../record/served.ts";
 import { parseRecord } from "../../record/text.ts";
 import { Bar } from "./Bar.tsx";
 import { Stopper } from "./Control.tsx";
@@ -17,8 +17,9 @@ const POINTS_MAX = 3_600;
 /** How it is with the run, and with the connection to the server. */
 type State = { now: "waiting" | "running" | "lost" | "ended" } | { now: "gone"; why: string };
 
-function useGrowth(name: string): [readonly GrowthPoint[], State] {
+function useGrowth(name: string): [readonly GrowthPoint[], readonly HostNow[], State] {
   const [points, setPoints] = useState<readonly GrowthPoint[]>([]);
+  const [nows, setNows] = useState<readonly HostNow[]>([]);
   const [state, setState] = useState<State>({ now: "waiting" });
   useEffect(() => {
     const source = new EventSource(`/runs/${encodeURIComponent(name)}/growth`);
@@ -32,6 +33,9 @@ function useGrowth(name: string): [readonly GrowthPoint[], State] {
       setState({ now: "running" });
     });
     source.addEventListener("grown", (event) => setPoints((before) => [...before, ...read(event)].slice(-POINTS_MAX)));
+    source.addEventListener("now", (event: MessageEvent<string>) =>
+      setNows((before) => [...before, parseRecord(event.data) as HostNow].slice(-POINTS_MAX)),
+    );
     source.addEventListener("ended", () => {
       end({ now: "ended" });
       setTimeout(() => location.reload(), LIST_AGE_MS);
@@ -40,7 +44,7 @@ function useGrowth(name: string): [readonly GrowthPoint[], State] {
     source.addEventListener("error", () => setState((before) => (before.now === "ended" || before.now === "gone" ? before : { now: "lost" })));
     return () => source.close();
   }, [name]);
-  return [points, state];
+  return [points, nows, state];
 }
 
 const SAID = {
@@ -52,10 +56,11 @@ const SAID = {
 
 export function Live({ live }: { live: LivePage }) {
   const { run } = live;
-  const [points, state] = useGrowth(run.name);
+  const [points, nows, state] = useGrowth(run.name);
   const moments = momentsOfGrowth(points);
   const last = moments.at(-1);
   const phase = points.at(-1);
+  const ends = moments.map((moment) => moment.end);
   const errors = moments.reduce((sum, moment) => sum + moment.errors, 0);
   const rateNow = last ? rateOf(last) : null;
   const figures: [string, string][] = [
@@ -94,18 +99,80 @@ export function Live({ live }: { live: LivePage }) {
               </div>
             ))}
           </dl>
-          <LiveChart title="good responses per second" unit="/s" moments={moments} lines={[{ label: "rate", values: moments.map(rateOf) }]} />
+          <Seen now={nows.at(-1)} />
+          <LiveChart
+            title="requests per second"
+            unit="/s"
+            ends={ends}
+            lines={[
+              { label: "good responses", values: moments.map(rateOf) },
+              { label: "due", values: moments.map(dueOf) },
+            ]}
+          />
           <LiveChart
             title="latency"
             unit="ns"
-            moments={moments}
+            ends={ends}
             lines={[
               { label: "p50", values: moments.map((moment) => moment.p50_ns) },
-              { label: "p99", values: moments.map((moment) => moment.p99_ns), isSecond: true },
+              { label: "p99", values: moments.map((moment) => moment.p99_ns) },
             ]}
           />
+          <Cpus nows={nows} origin_ns={points[0]?.begin_mono_ns} />
+          <Failures points={points} />
         </section>
       </main>
     </>
+  );
+}
+
+/** What limits the host now, as far as its readings show. */
+function Seen({ now }: { now: HostNow | undefined }) {
+  if (!now || now.seen.length === 0) return null;
+  return (
+    <div class="live-seen">
+      <p class="quiet">Readings of the last ten seconds show:</p>
+      <ul>
+        {now.seen.map(({ id, title }) => (
+          <li key={id}>
+            {title} <code>sysdyno explain {id}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Who uses the CPUs of the server's host, since the page was opened. */
+function Cpus({ nows, origin_ns }: { nows: readonly HostNow[]; origin_ns: number | undefined }) {
+  if (nows.length === 0 || origin_ns === undefined) return null;
+  const all = nows.at(-1)?.uses.host_cpus_count;
+  const title = all == null ? "CPUs in use" : `CPUs in use, of ${all}`;
+  const ends = nows.map((now) => (now.mono_ns - origin_ns) / 1e9);
+  return <LiveChart title={title} unit="CPUs" ends={ends} lines={[...cpusOf(nows)].map(([label, values]) => ({ label, values }))} />;
+}
+
+/** Failed requests by class, where there are any. */
+function Failures({ points }: { points: readonly GrowthPoint[] }) {
+  const failures = failuresOf(points);
+  if (failures.length === 0) return null;
+  return (
+    <table class="live-failures">
+      <caption>failed requests so far</caption>
+      <thead>
+        <tr>
+          <th scope="col">class</th>
+          <th scope="col">requests</th>
+        </tr>
+      </thead>
+      <tbody>
+        {failures.map(([name, number]) => (
+          <tr key={name}>
+            <th scope="row">{name.replaceAll("_", " ")}</th>
+            <td>{count(number)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -3,31 +3,32 @@
 import { linear, linearTicks, type Scale } from "../../chart/scale.ts";
 import { useWidth } from "../../chart/size.ts";
 import { onAxis } from "../../number.ts";
-import type { Moment } from "../../record/moments.ts";
 import { Axes } from "../Axes.tsx";
 
 export interface LiveLine {
   label: string;
-  /** One for each moment. */
-  values: (number | null)[];
-  /** Drawn dashed and in another color. */
-  isSecond?: boolean;
+  /** One for each of the ends. */
+  values: readonly (number | null)[];
 }
+
+/** Lines are told apart by color and dashes; there are as many styles in serve.css. */
+const STYLES = 5;
 
 interface LiveChartProps {
   title: string;
   unit: string;
-  moments: readonly Moment[];
+  /** Where the values of the lines are. Unit: seconds since the first request. */
+  ends: readonly number[];
   lines: readonly LiveLine[];
 }
 
 const HEIGHT = 220;
 
-export function LiveChart({ title, unit, moments, lines }: LiveChartProps) {
+export function LiveChart({ title, unit, ends, lines }: LiveChartProps) {
   const [element, width] = useWidth<HTMLDivElement>();
   const known = lines.flatMap((line) => line.values).filter((value) => value !== null);
   const frame = { left: 62, right: Math.max(width - 12, 70), top: 28, bottom: HEIGHT - 44 };
-  const seconds = moments.at(-1)?.end ?? 0;
+  const seconds = ends.at(-1) ?? 0;
   const x = linear([0, Math.max(seconds, 10)], [frame.left, frame.right]);
   const y = linear([0, known.reduce((most, value) => Math.max(most, value), 0) * 1.08 || 1], [frame.bottom, frame.top]);
   return (
@@ -36,8 +37,8 @@ export function LiveChart({ title, unit, moments, lines }: LiveChartProps) {
         {title}
         {lines.length > 1 && (
           <span class="live-keys">
-            {lines.map((line) => (
-              <span key={line.label} class={line.isSecond ? "live-key live-key-second" : "live-key"}>
+            {lines.map((line, index) => (
+              <span key={line.label} class={`live-key live-style-${index % STYLES}`}>
                 {line.label}
               </span>
             ))}
@@ -56,8 +57,8 @@ export function LiveChart({ title, unit, moments, lines }: LiveChartProps) {
               xTitle="seconds since the first request"
               yTitle=""
             />
-            {lines.map((line) => (
-              <path key={line.label} class={line.isSecond ? "live-line live-second" : "live-line"} d={pathOf(moments, line.values, x, y)} />
+            {lines.map((line, index) => (
+              <path key={line.label} class={`live-line live-style-${index % STYLES}`} d={pathOf(ends, line.values, x, y)} />
             ))}
           </svg>
         )}
@@ -66,17 +67,17 @@ export function LiveChart({ title, unit, moments, lines }: LiveChartProps) {
   );
 }
 
-/** A line through the ends of the moments, broken where there is no value. */
-function pathOf(moments: readonly Moment[], values: readonly (number | null)[], x: Scale, y: Scale): string {
+/** A line through the values, broken where there is none. */
+function pathOf(ends: readonly number[], values: readonly (number | null)[], x: Scale, y: Scale): string {
   let isDrawn = false;
-  return moments
-    .map((moment, index) => {
+  return ends
+    .map((end, index) => {
       const value = values[index] ?? null;
       if (value === null) {
         isDrawn = false;
         return "";
       }
-      const step = `${isDrawn ? "L" : "M"}${x(moment.end).toFixed(1)},${y(value).toFixed(1)}`;
+      const step = `${isDrawn ? "L" : "M"}${x(end).toFixed(1)},${y(value).toFixed(1)}`;
       isDrawn = true;
       return step;
     })

@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 use sysdyno_analyze::live::RunMeter;
-use sysdyno_record::metrics::{MetricFamily, MetricLabel};
+use sysdyno_record::metrics::{MetricFamily, MetricLabel, ended};
 use sysdyno_record::units::WallNs;
-use sysdyno_report::metrics::SeriesState;
 use sysdyno_report::metrics::otlp::{self, OtlpSource};
 use sysdyno_report::metrics::remote_write;
 use sysdyno_report::metrics::text::{self, MetricsText};
@@ -142,24 +141,27 @@ struct Pushing {
 impl Pushing {
     /// Pushes until it is over, then the last values, and the end of the series.
     fn until(mut self, meter: &SharedMeter, over: &AtomicBool) -> Pushed {
+        let mut before: Vec<MetricFamily> = Vec::new();
         loop {
             let is_over = over.load(Ordering::Relaxed);
             let (families, now) = (locked(meter).families(), clock::wall());
-            self.send(&families, now, SeriesState::Living);
+            let gone = ended(&before, &families);
+            self.send(&[families.clone(), gone].concat(), now);
             if is_over {
-                self.send(&families, WallNs(now.0 + 1_000_000), SeriesState::Ended);
+                self.send(&ended(&families, &[]), WallNs(now.0 + 1_000_000));
                 return self.pushed;
             }
+            before = families;
             std::thread::park_timeout(PUSH_INTERVAL);
         }
     }
 
-    fn send(&mut self, families: &[MetricFamily], at: WallNs, state: SeriesState) {
+    fn send(&mut self, families: &[MetricFamily], at: WallNs) {
         let message = match self.protocol {
-            PushProtocol::RemoteWrite => remote_write::render(families, &self.labels, at, state),
+            PushProtocol::RemoteWrite => remote_write::render(families, &self.labels, at),
             PushProtocol::Otlp => {
                 let source = OtlpSource { resource: &self.labels, began: self.began, at };
-                otlp::render(families, source, state)
+                otlp::render(families, source)
             }
         };
         match self.writer.send(message) {

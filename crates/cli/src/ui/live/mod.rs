@@ -11,21 +11,23 @@ use self::lines::LineStream;
 use self::metrics::MetricsOutput;
 use super::{Console, Ui};
 use crate::args::LiveOptions;
-use sysdyno_analyze::live::{RunMeter, second};
+use sysdyno_analyze::live::{HostNow, RunMeter, second};
 use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::tryout::{NextTrial, Standing};
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::comparison::RunsComparison;
 use sysdyno_record::event::{Event, EventKind};
+use sysdyno_record::live::LiveFinding;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
 use sysdyno_record::plan::Arrival;
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::progress::{CpuUses, LoadSecond, RunProgress};
 use sysdyno_record::tryout::TryLine;
+use sysdyno_record::units::MonoNs;
 use sysdyno_report::ReportInput;
 use sysdyno_report::output::lines::{
-    CpuLine, RunBegins, RunEnds, RunLine, SCHEMA, TrialBegins, TrialEnds, conclusions, render,
+    CpuLine, RunBegins, RunEnds, RunLine, SCHEMA, SeenLine, TrialBegins, TrialEnds, conclusions, render,
 };
 use sysdyno_run::clock;
 use sysdyno_run::execute::{SoFar, Watcher};
@@ -50,7 +52,9 @@ pub struct LiveOutput {
     lines: Option<LineStream>,
     metrics: Option<MetricsOutput>,
     arrival: Option<Arrival>,
-    cpus_read_ns: Option<u64>,
+    cpus_read: Option<MonoNs>,
+    /// Limits that were last seen, by their ids.
+    seen: Vec<&'static str>,
     /// Names of what is compared.
     variants: Vec<String>,
     /// Whether other runs may follow a run that is over.
@@ -150,16 +154,25 @@ impl LiveOutput {
 
     fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
         let now = clock::monotonic();
-        let is_due =
-            self.cpus_read_ns.is_none_or(|last_ns| now.0.saturating_sub(last_ns) >= CPUS_INTERVAL_NS);
+        let is_due = self.cpus_read.is_none_or(|read| now.since(read) >= CPUS_INTERVAL_NS);
         if !self.is_wanted() || !is_due {
             return;
         }
-        self.cpus_read_ns = Some(now.0);
+        self.cpus_read = Some(now);
         let uses = read();
         if uses != CpuUses::default() {
             self.line(&RunLine::Cpus(CpuLine { mono_ns: now, uses: &uses }));
             self.measure(|meter| meter.uses(uses));
+        }
+    }
+
+    fn host(&mut self, now: &HostNow) {
+        self.measure(|meter| meter.host(now));
+        self.line(&RunLine::Host(&now.frame));
+        let is_known = |finding: &LiveFinding| self.seen.contains(&finding.id);
+        if now.seen.len() != self.seen.len() || !now.seen.iter().all(is_known) {
+            self.seen = now.seen.iter().map(|finding| finding.id).collect();
+            self.line(&RunLine::Seen(SeenLine { mono_ns: now.frame.mono_ns, seen: &now.seen }));
         }
     }
 }
@@ -212,6 +225,10 @@ impl Watcher for Onlookers<'_> {
     fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
         self.console.cpus(read);
         self.live.cpus(read);
+    }
+
+    fn host(&mut self, now: &HostNow) {
+        self.live.host(now);
     }
 
     fn next(&mut self, next: &NextTrial) {

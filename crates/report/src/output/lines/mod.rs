@@ -15,6 +15,7 @@ use serde::Serialize;
 use sysdyno_record::analysis::{Finding, Verdict};
 use sysdyno_record::event::Event;
 use sysdyno_record::experiment::{TrialEnded, VariantsSettled};
+use sysdyno_record::live::{HostFrame, LiveFinding};
 use sysdyno_record::load::{Counts, TrialBegin, TrialEnd, TrialEnding, TrialPurpose};
 use sysdyno_record::manifest::{ClockPair, RunKind, RunStatus};
 use sysdyno_record::plan::{Arrival, PhasePlan};
@@ -40,6 +41,10 @@ pub enum RunLine<'a> {
     Event(&'a Event),
     /// Who used the CPUs in the last seconds.
     Cpus(CpuLine<'a>),
+    /// What the server's host did in the last second.
+    Host(&'a HostFrame),
+    /// Which limits its readings show, whenever that changes.
+    Seen(SeenLine<'a>),
     /// A trial is over.
     TrialEnd(TrialEnds<'a>),
     /// Lines were left out here: whoever reads them was too slow.
@@ -135,6 +140,15 @@ pub struct CpuLine<'a> {
     /// Who.
     #[serde(flatten)]
     pub uses: &'a CpuUses,
+}
+
+/// What is seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeenLine<'a> {
+    /// When it was read.
+    pub mono_ns: MonoNs,
+    /// The limits, the strongest sign first.
+    pub seen: &'a [LiveFinding],
 }
 
 /// How a trial ended.
