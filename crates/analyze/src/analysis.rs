@@ -296,7 +296,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         unchecked: parts.unchecked,
         path: parts.path,
         distribution: distribution(view),
-        bands: bands(view),
+        bands: bands(view, examined.sought.or(view.begin.plan.objective)),
         arrival_fit: arrival_fit(view),
         probe: probe::summary_of(view),
         probes: probe::conclusion_of(view),

@@ -4,6 +4,7 @@ use crate::examined::Examined;
 use crate::outcome::TrialOutcome;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{CurvePoint, LatencyBand, QuantilePoint, VerdictStatus};
+use sysdyno_record::plan::Objective;
 use sysdyno_stats::order_statistics::{TAIL_COUNT_MIN, is_quantile_supported};
 
 /// Points of a distribution.
@@ -51,9 +52,9 @@ pub(crate) fn distribution(view: &TrialView) -> Vec<QuantilePoint> {
 }
 
 /// Requests by range of latency, from the range of the fastest to that of the slowest.
-pub(crate) fn bands(view: &TrialView) -> Vec<LatencyBand> {
+pub(crate) fn bands(view: &TrialView, objective: Option<Objective>) -> Vec<LatencyBand> {
     let histogram = view.latency.get(view.felt_kind());
-    let limit_ns = view.begin.plan.objective.map(|objective| objective.limit.0);
+    let limit_ns = objective.map(|objective| objective.limit.0);
     let mut ends: Vec<u64> = BAND_ENDS_NS.into_iter().chain(limit_ns).collect();
     ends.sort_unstable();
     ends.dedup();

@@ -63,14 +63,15 @@ pub(crate) struct Examined<'a> {
     pub(crate) outcomes: Vec<TrialOutcome>,
     /// Trials that were cut off.
     pub(crate) cut_off: usize,
+    /// What a search had to meet.
+    pub(crate) sought: Option<Objective>,
     early: &'a BTreeMap<u32, EarlyStop>,
 }
 
 impl<'a> Examined<'a> {
     pub(crate) fn new(run: &RunView<'a>, sorted: &'a Sorted) -> Examined<'a> {
-        // That of `load` only sorts out its one trial.
-        let objective = match run.plan {
-            Some(Plan::Run(plan)) => plan.objective,
+        let sought = match run.plan {
+            Some(Plan::Run(plan)) => Some(plan.objective),
             Some(
                 Plan::Load(_)
                 | Plan::Try(_)
@@ -79,13 +80,16 @@ impl<'a> Examined<'a> {
                 | Plan::Probe(_)
                 | Plan::Watch(_),
             )
-            | None => Objective::default(),
+            | None => None,
         };
+        // That of `load` only sorts out its one trial.
+        let objective = sought.unwrap_or_default();
         let mut examined = Examined {
             views: Vec::new(),
             verdicts: Vec::new(),
             outcomes: Vec::new(),
             cut_off: 0,
+            sought,
             early: &sorted.early,
         };
         for trial in run.trials {

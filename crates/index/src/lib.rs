@@ -5,9 +5,10 @@
 //! and not among the runs, so that a folder of runs from elsewhere cannot bring an index of its own.
 //!
 //! Why SQLite: rows are filtered, sorted, and paged by a file that several processes may read while one writes it. A file of
-//! our own would have to be read whole by every `sysdyno runs`. Of 100,000 runs, a page of the list takes 16 ms, a filter 55 ms,
-//! and a search 80 to 105 ms (`--example index_cost`, on two cores that others used, too); reading them for the first time takes
-//! half a minute. It costs half a minute of one CPU to build; with `bundled`, the program stays one file.
+//! our own would have to be read whole by every `sysdyno runs`. Of 100,000 runs, a page of the list takes 10 to 32 ms, a filter
+//! 12 ms, and a search 23 ms (`--example index_cost`, on two cores that others used, too): what they need is in an index that is a
+//! fraction of the table. Reading them for the first time takes 17 s. It costs half a minute of one CPU to build; with `bundled`,
+//! the program stays one file.
 //!
 //! Constraints that shape the crate:
 //! - a run that has ended does not change: its row is read once, and again only if its folder is another one;

@@ -60,7 +60,9 @@ export function Live({ live }: { live: LivePage }) {
   const moments = momentsOfGrowth(points);
   const last = moments.at(-1);
   const phase = points.at(-1);
-  const ends = moments.map((moment) => moment.end);
+  // While a trial drains, nothing is due.
+  const drawn = momentsOfGrowth(points.filter((point) => point.phase !== "drain"));
+  const ends = drawn.map((moment) => moment.end);
   const errors = moments.reduce((sum, moment) => sum + moment.errors, 0);
   const rateNow = last ? rateOf(last) : null;
   const figures: [string, string][] = [
@@ -105,8 +107,8 @@ export function Live({ live }: { live: LivePage }) {
             unit="/s"
             ends={ends}
             lines={[
-              { label: "good responses", values: moments.map(rateOf) },
-              { label: "due", values: moments.map(dueOf) },
+              { label: "good responses", values: drawn.map(rateOf) },
+              { label: "due", values: drawn.map(dueOf) },
             ]}
           />
           <LiveChart
@@ -114,8 +116,8 @@ export function Live({ live }: { live: LivePage }) {
             unit="ns"
             ends={ends}
             lines={[
-              { label: "p50", values: moments.map((moment) => moment.p50_ns) },
-              { label: "p99", values: moments.map((moment) => moment.p99_ns) },
+              { label: "p50", values: drawn.map((moment) => moment.p50_ns) },
+              { label: "p99", values: drawn.map((moment) => moment.p99_ns) },
             ]}
           />
           <Cpus nows={nows} origin_ns={points[0]?.begin_mono_ns} />
