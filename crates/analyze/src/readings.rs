@@ -283,14 +283,21 @@ impl<'a> Window<'a> {
 
     /// Growth of a counter of microseconds of all these processes together, as a number of CPUs.
     ///
-    /// Each counts for the time in which it was there: a server starts processes while it is under load, and ends them.
+    /// Each counts for the time in which it was there: a server starts processes while it is under load, and ends them. One that was
+    /// there before it was noticed did what it did then as well.
     fn sum_cpus(&self, time: Quantity, processes: &[&WatchedProcess]) -> Option<f64> {
-        let grown = processes.iter().filter_map(|process| self.growth(time, &process_scope(process)));
-        let grown: Vec<Growth> = grown.collect();
-        let begin = grown.iter().map(|growth| growth.between[0]).min()?;
-        let end = grown.iter().map(|growth| growth.between[1]).max()?;
-        let amount: f64 = grown.iter().map(|growth| growth.amount).sum();
-        ratio(amount, end.seconds_since(begin)).map(|rate| rate / 1e6)
+        let grown = processes
+            .iter()
+            .filter_map(|process| Some((*process, self.growth(time, &process_scope(process))?)));
+        let grown: Vec<(&WatchedProcess, Growth)> = grown.collect();
+        let begin = grown.iter().map(|(_, growth)| growth.between[0]).min()?;
+        let end = grown.iter().map(|(_, growth)| growth.between[1]).max()?;
+        let amounts = grown.iter().map(|(process, growth)| {
+            let started = MonoNs(process.start_ticks.saturating_mul(TICK_NS)).max(begin);
+            let unseen = growth.between[0].seconds_since(started).max(0.0);
+            growth.amount * (1.0 + ratio(unseen, growth.seconds).unwrap_or(0.0))
+        });
+        ratio(amounts.sum(), end.seconds_since(begin)).map(|rate| rate / 1e6)
     }
 
     /// Growth of a counter of microseconds per second, as a number of CPUs.
@@ -298,6 +305,9 @@ impl<'a> Window<'a> {
         self.growth(time, scope)?.per_second().map(|rate| rate / 1e6)
     }
 }
+
+/// A tick of the clock that starts of processes are counted in (`USER_HZ`). Unit: nanoseconds.
+const TICK_NS: u64 = 10_000_000;
 
 /// The scope of a process's columns.
 pub(crate) fn process_scope(process: &WatchedProcess) -> String {
@@ -396,9 +406,12 @@ mod tests {
             .set("process.cpu_us", "process:2", half.to_vec())
             .build();
         let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
-        let process = |pid| WatchedProcess::new(pid, 1, "x", ProcessRole::Target);
-        let [one, two, three] = [1, 2, 3].map(process);
+        let process = |pid, start_ticks| WatchedProcess::new(pid, start_ticks, "x", ProcessRole::Target);
+        let [one, two, three] = [(1, 1), (2, 1_000), (3, 1)].map(|(pid, start)| process(pid, start));
         assert_eq!(window.process_cpus(&[&one, &two, &three]), Some(0.75), "3 s of CPU time in 4 s");
+        let known_late = process(2, 1);
+        let cpus = window.process_cpus(&[&one, &known_late]).expect("was read");
+        assert!((cpus - 1.5).abs() < 0.01, "it was there, and was not noticed: {cpus}");
         assert_eq!(window.process_cpus(&[&three]), None);
     }
 

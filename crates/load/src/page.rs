@@ -86,12 +86,19 @@ fn visible_text(body: &[u8]) -> String {
         return String::new();
     }
     let mut text = String::new();
+    let mut last: Vec<&str> = Vec::new();
     let mut rest: &str = &decoded;
-    while let Some(begin) = rest.find('<') {
-        push_words(&mut text, &rest[..begin]);
+    loop {
+        let begin = rest.find('<');
+        let words: Vec<&str> = rest[..begin.unwrap_or(rest.len())].split_whitespace().collect();
+        // A title is often the heading as well.
+        if !words.is_empty() && words != last {
+            push_words(&mut text, &words);
+            last = words;
+        }
+        let Some(begin) = begin else { break };
         rest = after_tag(&rest[begin..]);
     }
-    push_words(&mut text, rest);
     text.chars().take(READ_CHARS).collect()
 }
 
@@ -115,8 +122,8 @@ fn after_tag(at: &str) -> &str {
     }
 }
 
-fn push_words(text: &mut String, piece: &str) {
-    for word in piece.split_whitespace() {
+fn push_words(text: &mut String, words: &[&str]) {
+    for word in words {
         if !text.is_empty() {
             text.push(' ');
         }
@@ -137,6 +144,7 @@ mod tests {
         let check = |body: &[u8], expected: &str| assert_eq!(shown_text(body), expected);
         check(WORDPRESS.as_bytes(), "Database Error Error establishing a database connection");
         check(b"  a <b>c</b>\r\n 1 < 2", "a c 1 2");
+        check(b"<title>Bad Gateway</title><h1> Bad  Gateway</h1><p>nginx", "Bad Gateway nginx");
         check(b"\x1b[31mred 'x' \xe2\x80\xae!", "\\u{1b}[31mred \\'x\\' \\u{202e}!");
         check("x".repeat(500).as_bytes(), &format!("{}…", "x".repeat(100)));
         check(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48", "");

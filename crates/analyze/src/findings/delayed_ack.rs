@@ -50,12 +50,15 @@ pub(super) fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let late_count = late.part * all;
     let text =
         format!("{} acknowledgements were delayed per 100 such responses", percent_number(acks, late_count));
-    let role = match ratio(acks, late_count) {
-        Some(part) if part >= PER_RESPONSE.value => EvidenceRole::Confirmer,
-        _ => EvidenceRole::Against,
-    };
+    let is_enough = ratio(acks, late_count).is_some_and(|part| part >= PER_RESPONSE.value);
     let source = "/proc/PID/net/netstat TcpExt DelayedACKs";
-    found.push(seen_in(column::DELAYED_ACKS.at(NETNS), evidence(role, &window, source, text)));
+    let delayed =
+        |role| seen_in(column::DELAYED_ACKS.at(NETNS), evidence(role, &window, source, text.clone()));
+    if !is_enough {
+        let against = vec![delayed(EvidenceRole::Against)];
+        return excluded("No response waited for a delayed acknowledgement", against);
+    }
+    found.push(delayed(EvidenceRole::Confirmer));
     found.extend(passed_elsewhere(scene));
     let reach = Reach { slow: Slow::Share(late.share), ..Reach::default() };
     let title = format!("Responses wait 40 ms for a delayed acknowledgement: {}", percent(late.part));
@@ -153,7 +156,7 @@ mod tests {
         assert!(confidence(with(41_000_000, 2_000.0)) >= Some(Confidence::Likely));
         assert_eq!(
             confidence(with(41_000_000, 20.0)),
-            Some(Confidence::Possible),
+            Some(Confidence::Excluded),
             "it takes 40 ms for another reason"
         );
         let inside = with(41_000_000, 2_000.0).requests("tier:target", [0.0, 38e6]);

@@ -23,7 +23,8 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let rate_hz = finite_or_zero(view.measured().achieved_hz);
     let are_answered = error_ratio(view.counts()) <= UNANSWERED_MAX;
     let service_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0);
-    let in_flight = service_ns.filter(|_| are_answered).map(|service_ns| service_ns / 1e9 * rate_hz);
+    let answered = service_ns.filter(|_| are_answered).map(|service_ns| service_ns / 1e9 * rate_hz);
+    let in_flight = answered.or_else(|| view.in_flight_mean());
     let seen = Seen { window: &window, census: &census, rate_hz, are_answered, in_flight };
     let mut path: Vec<PathTier> = groups.iter().map(|group| group.tier(&groups, &seen)).collect();
     // Handshakes are read and answered, too, but are in no service time.
@@ -175,7 +176,7 @@ struct Seen<'a> {
     rate_hz: f64,
     /// Whether hardly any request failed or timed out.
     are_answered: bool,
-    /// How many requests the load had on their way on average, by Little's law; `None`: some were never answered.
+    /// How many requests the load had on their way on average: by Little's law, or, where some failed, as counted each second.
     in_flight: Option<f64>,
 }
 

@@ -2,9 +2,11 @@
 //!
 //! The thresholds are effect sizes, because with many seconds every drift is statistically significant. A trend must also
 //! exceed the noise (Mann–Kendall), and a level shift must separate all seconds before it from all seconds after it. In the
-//! trials of a search this is only a remark: queues fluctuate near capacity, and there the replicates decide.
+//! trials of a search this is only a remark: queues fluctuate near capacity, and there the replicates decide. Beyond the
+//! capacity latency rises by itself, as long as the load lasts: rate and bottleneck are the server's all the same.
 
 use super::check::{Check, Concern, Culprit, Examine, Observation};
+use super::responses::ACHIEVED;
 use crate::format::{duration, rate};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
@@ -27,6 +29,8 @@ const LATENCY_FLOOR_NS: Threshold =
     Threshold::new("change of the median latency that anyone would notice", 1e5, "ns", HOUSE);
 const BACKLOG_GROWTH: Threshold =
     Threshold::new("growth of requests in flight ÷ requests offered", 0.005, "ratio", HOUSE);
+/// What helps where the rate is beyond the capacity.
+const OVERLOAD_REMEDY: &str = "lower the rate: beyond the capacity, latency rises as long as the load lasts, and says little of the server";
 /// A trend with more chance than this is noise.
 const TREND_P_MAX: f64 = 0.01;
 /// Seconds that each side of a level shift must last.
@@ -67,7 +71,13 @@ fn examine(view: &TrialView) -> Option<Observation> {
             .collect();
     let text = signals.iter().map(|signal| signal.text.as_str()).collect::<Vec<_>>().join("; ");
     let worst = signals.iter().map(|signal| signal.status).max()?;
+    let is_overload =
+        view.is_open() && view.achieved_ratio().is_some_and(|achieved| achieved < ACHIEVED.value);
     match worst {
+        _ if is_overload && signals.iter().all(|signal| signal.is_rise) => {
+            let text = format!("{text}, since more was due than was completed");
+            Observation::suspect(text).map(|seen| seen.with_remedy(OVERLOAD_REMEDY))
+        }
         _ if view.begin.purpose != TrialPurpose::Single => Observation::remark(text),
         VerdictStatus::Invalid => Observation::invalid(text),
         VerdictStatus::Suspect | VerdictStatus::Valid => Observation::suspect(text),
@@ -77,12 +87,15 @@ fn examine(view: &TrialView) -> Option<Observation> {
 struct Signal {
     status: VerdictStatus,
     text: String,
+    /// Whether it is a latency or a queue that rose.
+    is_rise: bool,
 }
 
 impl Signal {
     fn new(change: &Change, broken: Threshold, text: String) -> Signal {
         let is_broken = change.ratio.abs() >= broken.value;
-        Signal { status: if is_broken { VerdictStatus::Invalid } else { VerdictStatus::Suspect }, text }
+        let status = if is_broken { VerdictStatus::Invalid } else { VerdictStatus::Suspect };
+        Signal { status, text, is_rise: change.ratio > 0.0 }
     }
 }
 
@@ -130,6 +143,7 @@ fn backlog_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
     is_growing.then(|| Signal {
         status: VerdictStatus::Suspect,
         text: format!("requests in flight grew by {} over the window", crate::format::whole(growth)),
+        is_rise: true,
     })
 }
 
