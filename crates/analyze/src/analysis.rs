@@ -71,7 +71,7 @@ fn analyze_load(examined: &Examined, run: &RunView) -> Analysis {
     // What gave out shows after the objective broke; before, nothing did.
     let end = ramp.as_ref().and_then(|ramp| ramp::after_break(view, ramp));
     let after = end.as_ref().map(|(end, intervals)| TrialView { end, intervals, ..*view });
-    let objective = ramp.as_ref().map(|_| ramp::objective_of(view.plan()));
+    let objective = ramp.as_ref().map(|_| ramp::objective_of(view.plan())).or(view.plan().objective);
     let mut scene = scene(examined, shown, None, false);
     scene.focus = after.unwrap_or(scene.focus);
     scene.objective = objective.as_ref();

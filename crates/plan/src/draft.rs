@@ -135,6 +135,7 @@ mod tests {
         let error = experiment("[load]\nobjective = 'p99<20ms'").expect_err("does not rise");
         assert!(format!("{error:#}").contains("cannot use an objective"), "{error:#}");
         assert!(experiment("[load]\nobjective = 'p99<20ms'\nramp = '1/s..2/s:1s'").is_ok());
+        assert!(experiment("[load]\nobjective = 'p99<20ms'\nrate = '10/s'").is_ok());
     }
 
     #[test]

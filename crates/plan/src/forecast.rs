@@ -2,7 +2,7 @@
 
 use sysdyno_analyze::counted;
 use sysdyno_analyze::search::Search;
-use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
+use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
 use sysdyno_record::squeeze::SqueezePlan;
 use sysdyno_record::tryout::{TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
@@ -42,6 +42,29 @@ pub fn load(plan: &LoadPlan) -> String {
     let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
     let connections = counted(plan.connections.into(), "connection");
     format!("{requests}{time} over {connections} to {}", plan.target.url)
+}
+
+/// Responses that a p99 needs. Source: `docs/reference/checks.md`, V08.
+const P99_COUNT: f64 = 1_000.0;
+
+/// That too few requests will be measured for the usual percentiles; `None`: there are enough, or nobody knows.
+pub fn few_samples(plan: &LoadPlan) -> Option<String> {
+    let is_measured = |phase: &&PhasePlan| matches!(phase.kind, PhaseKind::Steady | PhaseKind::Step);
+    let counts = plan.phases.iter().filter(is_measured).map(|phase| match (phase.end, phase.rate_hz) {
+        (PhaseEnd::After(span), Some(rate_hz)) => Some((rate_hz * span.seconds(), span.seconds())),
+        (PhaseEnd::After(_), None) | (PhaseEnd::Requests(_), _) => None,
+    });
+    let counts = counts.collect::<Option<Vec<_>>>().filter(|_| plan.workload.session.is_none())?;
+    let (count, seconds) = counts.iter().fold((0.0, 0.0), |sum, phase| (sum.0 + phase.0, sum.1 + phase.1));
+    // A few requests are a look, and nobody expects a p99 of them.
+    (P99_COUNT / 20.0..P99_COUNT).contains(&count).then(|| {
+        let needed = (seconds * P99_COUNT / count).ceil();
+        format!(
+            "about {} will be measured, and a p99 needs {}: use -d {needed:.0}s",
+            counted(count.round(), "request"),
+            counted(P99_COUNT, "response")
+        )
+    })
 }
 
 /// What a ramp does, phase by phase; nothing of a load that is none.
@@ -153,5 +176,33 @@ pub fn work(plan: &WorkPlan) -> String {
             files.file_bytes,
             files.folder.display()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use sysdyno_record::plan::{Endpoint, Target};
+
+    fn open(rate_hz: f64, seconds: u64) -> LoadPlan {
+        let endpoint = Endpoint::Unix(PathBuf::from("/s"));
+        let target = Target { url: "http://h/".into(), endpoint, host: "h".into(), path: "/".into() };
+        let mut plan = LoadPlan::plain(target);
+        let end = PhaseEnd::After(SpanNs::from_secs(seconds));
+        plan.phases = vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: Some(rate_hz), end }];
+        plan
+    }
+
+    #[test]
+    fn a_load_that_is_too_short_for_a_p99_says_how_long_it_would_have_to_be() {
+        let said = few_samples(&open(60.0, 12)).expect("is too short");
+        assert!(
+            said.starts_with("about 720 requests will be measured")
+                && said.ends_with("a p99 needs 1,000 responses: use -d 17s"),
+            "{said}"
+        );
+        assert_eq!(few_samples(&open(100.0, 10)), None);
+        assert_eq!(few_samples(&open(1.0, 10)), None, "a look");
     }
 }

@@ -64,15 +64,15 @@ fn examine(view: &TrialView) -> Option<Observation> {
     if seconds.len() < INTERVALS_MIN {
         return None;
     }
-    let signals: Vec<Signal> =
-        [rate_signal(view, &seconds), latency_signal(view, &seconds), backlog_signal(view, &seconds)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let backlog = backlog_signal(view, &seconds);
+    let is_behind = view.achieved_ratio().is_some_and(|achieved| achieved < ACHIEVED.value);
+    let is_overload = view.is_open() && (is_behind || backlog.is_some());
+    let signals: Vec<Signal> = [rate_signal(view, &seconds), latency_signal(view, &seconds), backlog]
+        .into_iter()
+        .flatten()
+        .collect();
     let text = signals.iter().map(|signal| signal.text.as_str()).collect::<Vec<_>>().join("; ");
     let worst = signals.iter().map(|signal| signal.status).max()?;
-    let is_overload =
-        view.is_open() && view.achieved_ratio().is_some_and(|achieved| achieved < ACHIEVED.value);
     match worst {
         _ if is_overload && signals.iter().all(|signal| signal.is_rise) => {
             let text = format!("{text}, since more was due than was completed");

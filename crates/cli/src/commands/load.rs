@@ -45,6 +45,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let Checked { plan, notes } = draft.finish(&Here)?;
     ui.notes(&notes);
     forecast::ramp(&plan).iter().for_each(|line| ui.note(line));
+    forecast::few_samples(&plan).iter().for_each(|line| ui.note(line));
     if args.dry_run {
         ui.note(&format!("would send {}", forecast::load(&plan)));
         ui.print_json(&plan)?;

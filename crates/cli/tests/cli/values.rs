@@ -282,7 +282,7 @@ fn a_ramp_into_a_full_pool_says_where_the_objective_broke_and_what_gave_out() {
     assert!(broke.is_some_and(|at| at > 20.0 && at < 400.0), "{outcome}");
     assert!(document["ramp"]["goodput_max_hz"].as_f64().is_some_and(|most| most <= 110.0), "{outcome}");
     let refused = program.run(["load", pool.url(), "--objective", "p99<1ms", "-n", "1"]);
-    assert!(refused.expect_code(2).stderr.contains("a constant load"), "{refused}");
+    assert!(refused.expect_code(2).stderr.contains("a closed load"), "{refused}");
 }
 
 #[test]

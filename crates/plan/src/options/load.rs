@@ -39,7 +39,9 @@ pub struct LoadOptions {
     /// step is a phase.
     #[arg(long, value_name = "RAMP | FILE", conflicts_with_all = ["rate", "steps", "requests", "duration"], env = "SYSDYNO_RAMP")]
     pub ramp: Option<String>,
-    /// Objective for a ramp or steps; the result says where it was first missed [default: p99<50ms]
+    /// Objective of an open load [default: p99<50ms]
+    ///
+    /// Responses that take longer are what a bottleneck has to explain. Of a ramp or steps, the result says where it was first missed.
     #[arg(long, value_name = "pN<DURATION")]
     pub objective: Option<ObjectiveOption>,
     /// Arrival process of an open load [default: poisson]

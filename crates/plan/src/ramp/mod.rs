@@ -31,13 +31,13 @@ pub fn add(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
     }
 }
 
-/// Adds what the load must meet while it rises.
+/// Adds what the load must meet.
 pub fn add_objective(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
     let Some(objective) = load.objective else { return Ok(()) };
     ensure!(
-        plan.changes().is_some(),
-        "cannot use an objective for a constant load\nhint: use --fail-if 'p99>20ms' to check it, --ramp \
-         100/s..5k/s:60s for a rising load, or sysdyno run to find the highest rate"
+        plan.arrival.is_open() || plan.changes().is_some(),
+        "cannot use an objective for a closed load: no request is due at a time\nhint: use --rate, --ramp 100/s..5k/s:60s \
+         for a rising load, --fail-if 'p99>20ms' to check it, or sysdyno run to find the highest rate"
     );
     plan.objective = Some(objective.0);
     Ok(())
