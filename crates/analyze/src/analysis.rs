@@ -84,6 +84,7 @@ fn analyze_load(examined: &Examined, run: &RunView) -> Analysis {
             false => limit::limit(&LimitScene {
                 focus: &scene.focus,
                 findings: &findings,
+                noticed: findings::noticed(&scene),
                 unchecked: &unchecked,
                 capacity: None,
                 verdict: &verdict,
@@ -132,6 +133,7 @@ fn analyze_run(examined: &Examined, run: &RunView, plan: &RunPlan) -> Analysis {
         limit: limit::limit(&LimitScene {
             focus: &scene.focus,
             findings: &findings,
+            noticed: findings::noticed(&scene),
             unchecked: &unchecked,
             capacity: Some(&capacity),
             verdict: &verdict,

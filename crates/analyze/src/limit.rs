@@ -29,6 +29,8 @@ pub(crate) struct LimitScene<'a> {
     /// The trial that shows the limit.
     pub(crate) focus: &'a TrialView<'a>,
     pub(crate) findings: &'a [Finding],
+    /// What users noticed, in a clause; `None`: nothing.
+    pub(crate) noticed: Option<String>,
     pub(crate) unchecked: &'a [Unchecked],
     pub(crate) capacity: Option<&'a Capacity>,
     pub(crate) verdict: &'a Verdict,
@@ -36,7 +38,7 @@ pub(crate) struct LimitScene<'a> {
 
 /// What stops the server, or that nothing was found.
 pub(crate) fn limit(scene: &LimitScene) -> String {
-    let stop = of_server(scene.findings, scene.capacity, scene.verdict);
+    let stop = of_server(scene);
     let wrong = wrong_answers(scene.focus).map_or(String::new(), |wrong| format!("{wrong}. "));
     let blind = if stop.is_named { String::new() } else { not_checked(scene.unchecked) };
     format!("{wrong}{}{blind}", stop.text)
@@ -84,7 +86,8 @@ fn not_checked(unchecked: &[Unchecked]) -> String {
 }
 
 /// The limit by the findings.
-fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdict) -> Stop {
+fn of_server(scene: &LimitScene) -> Stop {
+    let LimitScene { findings, capacity, verdict, .. } = *scene;
     let is_ended_by = |end: EndedBy| capacity.is_some_and(|capacity| capacity.ended_by == end);
     if is_ended_by(EndedBy::NothingCarried) {
         return Stop::unknown("No rate was carried, so no bottleneck can be named".to_owned());
@@ -123,7 +126,8 @@ fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdic
         return Stop::unknown(format!("No bottleneck can be named{seen}"));
     }
     let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
-    Stop::unknown(format!("No bottleneck found on {host}{seen}"))
+    let although = scene.noticed.as_ref().map_or(String::new(), |noticed| format!(", although {noticed}"));
+    Stop::unknown(format!("No bottleneck found on {host}{although}{seen}"))
 }
 
 /// Whether it is there, and accounts for next to nothing of what the user noticed.

@@ -1,6 +1,7 @@
 //! The sentence about the limit: wrong answers before it, and what could not be checked beside it.
 
 use super::*;
+use sysdyno_record::load::LatencyKind;
 use sysdyno_record::series::{Column, ReadingKind, SeriesLine};
 
 /// The same readings, with columns that could not be read.
@@ -27,6 +28,16 @@ fn hide(series: &Series, columns: &[(&str, &str)], reason: &str) -> Series {
 fn analyze_hidden(specimen: &Specimen, columns: &[(&str, &str)]) -> Analysis {
     let series = hide(&specimen.readings.build(), columns, "/sys/fs/cgroup is empty\u{1b}");
     analyze_readings(specimen, &series)
+}
+
+#[test]
+fn what_nothing_explains_is_said_beside_no_limit_found() {
+    let slow = Specimen::open(2_000.0, 10.0).edit(|case| {
+        case.fill(LatencyKind::Response, crate::corpus::spread(20_000, 100e6));
+    });
+    let limit = analyze_load(slow.cpu(0.2, 0.1, 0.0)).limit;
+    let said = "No bottleneck found on this host, although p99 of response time was ";
+    assert!(limit.starts_with(said) && limit.contains(" at 2,000 req/s: "), "{limit}");
 }
 
 #[test]
