@@ -58,11 +58,11 @@ pub(crate) fn bands(view: &TrialView, objective: Option<Objective>) -> Vec<Laten
     let mut ends: Vec<u64> = BAND_ENDS_NS.into_iter().chain(limit_ns).collect();
     ends.sort_unstable();
     ends.dedup();
-    let up_to = |end_ns: u64| histogram.as_hdr().count_between(0, end_ns);
     let (mut bands, mut below) = (Vec::new(), 0);
     for end_ns in ends {
-        bands.push(LatencyBand { up_to_ns: Some(end_ns), count: up_to(end_ns) - below });
-        below = up_to(end_ns);
+        let up_to = histogram.as_hdr().count_between(0, end_ns);
+        bands.push(LatencyBand { up_to_ns: Some(end_ns), count: up_to - below });
+        below = up_to;
     }
     bands.push(LatencyBand { up_to_ns: None, count: histogram.count() - below });
     let is_used = |band: &LatencyBand| band.count > 0;

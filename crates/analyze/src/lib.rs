@@ -56,4 +56,5 @@ mod tests;
 pub use analysis::analyze;
 pub use format::counted;
 pub use logged::{LoggedMessage, logged_within};
+pub use verdict::RESPONSES_FOR_P99;
 pub use view::TrialView;

@@ -70,6 +70,8 @@ impl RunIndex {
     /// # Errors
     /// The table cannot be read.
     pub fn find(&self, query: &RunQuery) -> Result<FoundRuns, IndexError> {
+        // Another process may write between the two questions.
+        let _unchanged = self.db.unchecked_transaction()?;
         let (condition, values) = condition(query);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
         // All that a condition or an order needs is in this index, which is a fraction of the table.

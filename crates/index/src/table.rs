@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Changes with every change of the table or of what is put into it.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// How long another process that writes is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -25,10 +25,6 @@ CREATE TABLE runs (
   command TEXT, url TEXT, verdict INTEGER, word TEXT, rate_hz REAL, p99_ns INTEGER NOT NULL, bottleneck TEXT, reason TEXT,
   words TEXT NOT NULL, tags TEXT NOT NULL, note TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX runs_by_time ON runs (started_ns DESC, name DESC);
-CREATE INDEX runs_by_rate ON runs (rate_hz DESC, started_ns DESC);
-CREATE INDEX runs_by_p99 ON runs (p99_ns, started_ns DESC);
-CREATE INDEX runs_by_verdict ON runs (verdict DESC, started_ns DESC);
 CREATE INDEX runs_searched ON runs
   (started_ns DESC, name DESC, unreadable, words, tags, kind, verdict, word, rate_hz, p99_ns);
 CREATE INDEX runs_unsettled ON runs (is_settled) WHERE is_settled = 0;

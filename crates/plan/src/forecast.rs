@@ -1,8 +1,8 @@
 //! Describes what a plan will do, in sentences that a careful user reads before the first request.
 
-use sysdyno_analyze::counted;
 use sysdyno_analyze::search::Search;
-use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
+use sysdyno_analyze::{RESPONSES_FOR_P99, counted};
+use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, RunPlan};
 use sysdyno_record::squeeze::SqueezePlan;
 use sysdyno_record::tryout::{TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
@@ -44,25 +44,22 @@ pub fn load(plan: &LoadPlan) -> String {
     format!("{requests}{time} over {connections} to {}", plan.target.url)
 }
 
-/// Responses that a p99 needs. Source: `docs/reference/checks.md`, V08.
-const P99_COUNT: f64 = 1_000.0;
+/// Fewer requests are a look, and nobody expects percentiles of them.
+const LOOK_COUNT: f64 = 50.0;
 
-/// That too few requests will be measured for the usual percentiles; `None`: there are enough, or nobody knows.
+/// That a load at one rate is too short for a p99; `None`: it is long enough, or nobody knows.
 pub fn few_samples(plan: &LoadPlan) -> Option<String> {
-    let is_measured = |phase: &&PhasePlan| matches!(phase.kind, PhaseKind::Steady | PhaseKind::Step);
-    let counts = plan.phases.iter().filter(is_measured).map(|phase| match (phase.end, phase.rate_hz) {
-        (PhaseEnd::After(span), Some(rate_hz)) => Some((rate_hz * span.seconds(), span.seconds())),
-        (PhaseEnd::After(_), None) | (PhaseEnd::Requests(_), _) => None,
-    });
-    let counts = counts.collect::<Option<Vec<_>>>().filter(|_| plan.workload.session.is_none())?;
-    let (count, seconds) = counts.iter().fold((0.0, 0.0), |sum, phase| (sum.0 + phase.0, sum.1 + phase.1));
-    // A few requests are a look, and nobody expects a p99 of them.
-    (P99_COUNT / 20.0..P99_COUNT).contains(&count).then(|| {
-        let needed = (seconds * P99_COUNT / count).ceil();
+    let mut measured = plan.phases.iter().filter(|phase| phase.kind == PhaseKind::Steady);
+    let (Some(phase), None) = (measured.next(), measured.next()) else { return None };
+    let (PhaseEnd::After(span), Some(rate_hz)) = (phase.end, phase.rate_hz) else { return None };
+    let count = rate_hz * span.seconds();
+    let is_short = plan.workload.session.is_none() && (LOOK_COUNT..RESPONSES_FOR_P99).contains(&count);
+    is_short.then(|| {
         format!(
-            "about {} will be measured, and a p99 needs {}: use -d {needed:.0}s",
+            "about {} will be measured, and a p99 needs {}: use -d {:.0}s",
             counted(count.round(), "request"),
-            counted(P99_COUNT, "response")
+            counted(RESPONSES_FOR_P99, "response"),
+            (RESPONSES_FOR_P99 / rate_hz).ceil()
         )
     })
 }
@@ -183,7 +180,7 @@ pub fn work(plan: &WorkPlan) -> String {
 mod tests {
     use super::*;
     use std::path::PathBuf;
-    use sysdyno_record::plan::{Endpoint, Target};
+    use sysdyno_record::plan::{Endpoint, PhasePlan, Target};
 
     fn open(rate_hz: f64, seconds: u64) -> LoadPlan {
         let endpoint = Endpoint::Unix(PathBuf::from("/s"));

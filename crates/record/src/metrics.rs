@@ -72,6 +72,11 @@ impl MetricFamily {
         MetricFamily { name, help, kind, points: Vec::new() }
     }
 
+    /// A family of levels, without series yet.
+    pub fn gauge(name: &'static str, help: &'static str) -> MetricFamily {
+        MetricFamily::new(FamilyKind::Gauge, name, help)
+    }
+
     /// The same with a series that has this value; `None`: the value is not known, and there is no series.
     #[must_use]
     pub fn with(mut self, labels: &[(&'static str, &str)], value: Option<f64>) -> MetricFamily {

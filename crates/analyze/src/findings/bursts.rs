@@ -227,7 +227,7 @@ fn examine_own_cpu<'a>(view: &TrialView<'a>, stalls: &Stalls<'a>, not: &str) -> 
     ))
 }
 
-/// The processes of one name that use most in the stalls, if all of them together do what the server does.
+/// The processes of one name whose own CPU rises most in the stalls; `None`: no name's does by itself.
 fn busiest(stalls: &Stalls, view: &TrialView, targets: &[&WatchedProcess]) -> Option<(String, Burst)> {
     let commands: BTreeSet<&str> = targets.iter().map(|process| process.command.as_str()).collect();
     let of = |command: &str| {
@@ -390,5 +390,16 @@ mod tests {
         let of = |second: usize| if matches!(second % 5, 3 | 4) { 4e5 } else { 2e4 };
         let collecting = bursting(stalling(is_fifth), "process.cpu_us", &process, of);
         assert!(confidence("A10", collecting) >= Some(Confidence::Likely));
+    }
+
+    #[test]
+    fn bursts_that_leave_no_interval_apart_from_them_are_seen_and_their_process_is_named() {
+        let process = format!("process:{TARGET}");
+        let is_third = |second: usize| second % 3 == 1;
+        let of = move |second: usize| if is_third(second) { 4e5 } else { 2e4 };
+        let found = find("A10", bursting(stalling(is_third), "process.cpu_us", &process, of));
+        let found = found.expect("a finding");
+        assert!(found.confidence >= Confidence::Likely, "{found:?}");
+        assert!(found.title.contains(": nginx used 0.40 CPUs in these intervals"), "{}", found.title);
     }
 }

@@ -71,6 +71,9 @@ pub(super) struct NoticedEffect {
     touched: f64,
     /// By how much the slow ones were too slow, if known. Unit: nanoseconds.
     excess_ns: f64,
+    /// What it is, in a clause.
+    pub(super) clause: String,
+    /// The same, with what it is held against.
     evidence: Evidence,
     /// Of failures: that many more responses were slow.
     slow: Option<Box<NoticedEffect>>,
@@ -143,6 +146,11 @@ impl Reach {
 }
 
 impl NoticedEffect {
+    fn new(view: &TrialView, kind: Kind, touched: f64, clause: String) -> NoticedEffect {
+        let evidence = seen(view, clause.clone());
+        NoticedEffect { kind, touched, excess_ns: 0.0, clause, evidence, slow: None }
+    }
+
     /// What the user noticed of the focus; `None`: nothing, or there is nothing to compare with.
     pub(super) fn of(scene: &Scene) -> Option<NoticedEffect> {
         let view = &scene.focus;
@@ -203,13 +211,8 @@ fn failures(scene: &Scene, above: f64, failed_ratio: f64) -> Option<NoticedEffec
     let view = &scene.focus;
     let counts = view.counts();
     let text = format!("{} of the requests failed or timed out{}", percent(failed_ratio), at_rate(view));
-    (failed_ratio > above).then(|| NoticedEffect {
-        kind: Kind::Failures,
-        touched: counts.failed as f64 + counts.timed_out as f64,
-        excess_ns: 0.0,
-        evidence: seen(view, text),
-        slow: None,
-    })
+    let touched = counts.failed as f64 + counts.timed_out as f64;
+    (failed_ratio > above).then(|| NoticedEffect::new(view, Kind::Failures, touched, text))
 }
 
 /// Responses that took longer than this.
@@ -230,13 +233,10 @@ fn missed(scene: &Scene) -> Option<NoticedEffect> {
     }
     let p99 = p99.filter(|p99| *p99 > limit)?;
     let whose = if scene.objective.is_some() { "the objective's" } else { "without an objective, the" };
-    let text = format!(
-        "p99 of response time was {}{}; {whose} limit is {}",
-        duration(p99 as f64),
-        at_rate(view),
-        duration(limit as f64)
-    );
-    Some(slow(view, limit as f64, (p99 - limit) as f64, text))
+    let clause = format!("p99 of response time was {}{}", duration(p99 as f64), at_rate(view));
+    let text = format!("{clause}; {whose} limit is {}", duration(limit as f64));
+    let effect = slow(view, limit as f64, (p99 - limit) as f64, clause);
+    Some(NoticedEffect { evidence: seen(view, text), ..effect })
 }
 
 /// Of few requests no 99th percentile is known; how many of them were slow is.
@@ -248,11 +248,11 @@ fn missed_by_few(view: &TrialView, limit_ns: f64) -> Option<NoticedEffect> {
     Some(slow(view, limit_ns, 0.0, text))
 }
 
-fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, text: String) -> NoticedEffect {
+fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, clause: String) -> NoticedEffect {
     // A record without histograms says no more than that one response in a hundred was slow.
     let least = 0.01 * view.counts().ok as f64;
     let touched = slower_than(view, limit_ns).max(least);
-    NoticedEffect { kind: Kind::Slow, touched, excess_ns, evidence: seen(view, text), slow: None }
+    NoticedEffect { excess_ns, ..NoticedEffect::new(view, Kind::Slow, touched, clause) }
 }
 
 fn behind(scene: &Scene) -> Option<NoticedEffect> {
@@ -261,7 +261,7 @@ fn behind(scene: &Scene) -> Option<NoticedEffect> {
     let text =
         format!("{} of the offered requests were completed on schedule{}", percent(achieved), at_rate(view));
     let touched = (1.0 - achieved) * view.counts().scheduled as f64;
-    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text), slow: None })
+    Some(NoticedEffect::new(view, Kind::Slow, touched, text))
 }
 
 fn grown(scene: &Scene) -> Option<NoticedEffect> {
@@ -285,7 +285,7 @@ fn connects(scene: &Scene) -> Option<NoticedEffect> {
     let touched = slow_connects(view);
     let share = ratio(touched, all).filter(|share| *share >= SLOW_CONNECTS && touched >= EVENTS.value)?;
     let text = format!("{} of connects took 0.9 s or more", percent(share));
-    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text), slow: None })
+    Some(NoticedEffect::new(view, Kind::Slow, touched, text))
 }
 
 /// Connects, and requests that wait for them, that took so long that a packet must have been repeated.

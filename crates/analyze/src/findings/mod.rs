@@ -329,9 +329,7 @@ impl Rule {
 
 /// What users noticed of the trial that shows the bottleneck, in a clause; `None`: nothing.
 pub(crate) fn noticed(scene: &Scene) -> Option<String> {
-    let seen = NoticedEffect::of(scene)?.evidence().next()?.text;
-    // What follows says against which limit.
-    Some(seen.split("; ").next().unwrap_or_default().to_owned())
+    NoticedEffect::of(scene).map(|effect| effect.clause)
 }
 
 /// Adds the effect on the user's metric to a case whose mechanism is there, and what speaks against it if it explains too little

@@ -80,20 +80,20 @@ impl ComparedMeter {
 
     /// All of it; families without series are empty.
     pub(super) fn families(&self) -> Vec<MetricFamily> {
-        let gauge = |name, help| MetricFamily::new(FamilyKind::Gauge, name, help);
-        let mut variants = gauge("sysdyno_variant", "Whether this variant is measured now.");
+        let mut variants = MetricFamily::gauge("sysdyno_variant", "Whether this variant is measured now.");
         for (position, name) in self.variants.iter().enumerate() {
             let is_now = f64::from(u8::from(self.now == Some(position)));
             let position = position.to_string();
             variants = variants.with(&[("variant", name), ("position", &position)], Some(is_now));
         }
-        let mut pairs = gauge("sysdyno_pairs", "Pairs of the present comparison, by result.");
+        let mut pairs = MetricFamily::gauge("sysdyno_pairs", "Pairs of the present comparison, by result.");
         for (position, result) in ["counted", "dropped"].into_iter().enumerate() {
             let count = self.pairs.map(|pairs| f64::from(pairs[position]));
             pairs = pairs.with(&[("result", result)], count);
         }
         let ratio = self.effect.as_ref().filter(|effect| effect.scale == EffectScale::Ratio);
-        let mut effects = gauge("sysdyno_effect_ratio", "B / A of the deciding metric so far; 95% interval.");
+        let mut effects =
+            MetricFamily::gauge("sysdyno_effect_ratio", "B / A of the deciding metric so far; 95% interval.");
         let ends = ratio.map(|effect| [("low", effect.low), ("point", effect.point), ("high", effect.high)]);
         for (bound, value) in ends.into_iter().flatten() {
             effects = effects.with(&[("bound", bound)], Some(value).filter(|value| value.is_finite()));
@@ -106,9 +106,9 @@ impl ComparedMeter {
         }
         vec![
             variants,
-            gauge("sysdyno_pair", "Number of the present pair of a tryout.")
+            MetricFamily::gauge("sysdyno_pair", "Number of the present pair of a tryout.")
                 .with(&[], self.pair.map(f64::from)),
-            gauge("sysdyno_block", "Number of the present block of an experiment.")
+            MetricFamily::gauge("sysdyno_block", "Number of the present block of an experiment.")
                 .with(&[], self.block.map(f64::from)),
             pairs,
             effects,

@@ -10,16 +10,13 @@ use sysdyno_record::metrics::{
     FamilyKind, MetricDistribution, MetricFamily, MetricLabel, MetricPoint, MetricValue,
 };
 use sysdyno_record::plan::PhaseKind;
-use sysdyno_record::progress::{CpuUses, LoadSecond};
+use sysdyno_record::progress::LoadSecond;
 
 /// Upper bounds of the latency histogram: 20 µs to 1 min. Unit: seconds.
 const BOUNDS_SECONDS: [f64; 20] = [
     0.000_02, 0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0,
     2.0, 5.0, 10.0, 20.0, 60.0,
 ];
-
-/// Most tiers that have a series.
-const TIERS_MAX: usize = 32;
 
 /// What is kept of the running loads of a process.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +31,6 @@ pub struct RunMeter {
     latencies: BTreeMap<LatencyKind, Buckets>,
     last: Option<LoadSecond>,
     phase: Option<PhaseKind>,
-    uses: CpuUses,
     host: Option<HostNow>,
     trials: BTreeMap<VerdictStatus, u64>,
     compared: ComparedMeter,
@@ -51,6 +47,7 @@ impl RunMeter {
     /// A run begins. Counters go on.
     pub fn run(&mut self, run: &str, command: &str) {
         self.run = Some([run.to_owned(), command.to_owned()]);
+        self.host = None;
         self.rest();
     }
 
@@ -83,13 +80,6 @@ impl RunMeter {
         self.last = Some(second.clone());
     }
 
-    /// Who uses the CPUs now.
-    pub fn uses(&mut self, uses: CpuUses) {
-        if uses != CpuUses::default() {
-            self.uses = uses;
-        }
-    }
-
     /// What the server's host does now.
     pub fn host(&mut self, now: &HostNow) {
         self.host = Some(now.clone());
@@ -116,7 +106,6 @@ impl RunMeter {
         let mut families = self.progress();
         families.extend(self.counters());
         families.extend(self.levels());
-        families.extend(self.cpus());
         families.extend(self.host.iter().flat_map(HostNow::families));
         families.extend(self.compared.families());
         families.retain(|family| !family.points.is_empty());
@@ -124,13 +113,12 @@ impl RunMeter {
     }
 
     fn progress(&self) -> Vec<MetricFamily> {
-        let gauge = |name, help| MetricFamily::new(FamilyKind::Gauge, name, help);
-        let info = gauge("sysdyno_run_info", "The run that is measured now.");
+        let info = MetricFamily::gauge("sysdyno_run_info", "The run that is measured now.");
         let info = match &self.run {
             Some([run, command]) => info.with(&[("run", run), ("command", command)], Some(1.0)),
             None => info,
         };
-        let mut phases = gauge("sysdyno_phase", "Whether the load is in this phase.");
+        let mut phases = MetricFamily::gauge("sysdyno_phase", "Whether the load is in this phase.");
         for phase in PhaseKind::ALL {
             let is_now = self.phase == Some(phase);
             phases = phases.with(&[("phase", phase.name())], Some(f64::from(u8::from(is_now))));
@@ -141,7 +129,7 @@ impl RunMeter {
             let count = self.trials.get(&verdict).copied().unwrap_or_default();
             trials = trials.with(&[("verdict", verdict.name())], Some(count as f64));
         }
-        let trial = gauge("sysdyno_trial", "Number of the present trial of the run.");
+        let trial = MetricFamily::gauge("sysdyno_trial", "Number of the present trial of the run.");
         vec![info, trial.with(&[], Some(f64::from(self.trial))), phases, trials]
     }
 
@@ -179,12 +167,12 @@ impl RunMeter {
 
     fn levels(&self) -> Vec<MetricFamily> {
         let Some(last) = &self.last else { return Vec::new() };
-        let gauge = |name, help, value| MetricFamily::new(FamilyKind::Gauge, name, help).with(&[], value);
+        let level = |name, help, value| MetricFamily::gauge(name, help).with(&[], value);
         let seconds = |value: Option<u64>| value.map(|value_ns| value_ns as f64 / 1e9);
         let latency = &last.latency_ns;
         let help =
             "Latency in the last second, by percentile; those that the samples do not support are left out.";
-        let mut percentiles = MetricFamily::new(FamilyKind::Gauge, "sysdyno_last_latency_seconds", help);
+        let mut percentiles = MetricFamily::gauge("sysdyno_last_latency_seconds", help);
         let known = [
             ("50", latency.p50),
             ("90", latency.p90),
@@ -197,42 +185,25 @@ impl RunMeter {
         }
         let is_full = f64::from(u8::from(last.is_generator_full));
         vec![
-            gauge("sysdyno_offered_rate_hz", "Arrivals per second of an open load.", last.offered_hz),
-            gauge("sysdyno_achieved_rate_hz", "Completed requests per second.", Some(last.achieved_hz)),
-            gauge(
+            level("sysdyno_offered_rate_hz", "Arrivals per second of an open load.", last.offered_hz),
+            level("sysdyno_achieved_rate_hz", "Completed requests per second.", Some(last.achieved_hz)),
+            level(
                 "sysdyno_goodput_rate_hz",
                 "Completed and valid requests per second.",
                 Some(last.goodput_hz),
             ),
-            gauge(
+            level(
                 "sysdyno_in_flight_requests",
                 "Requests between send and last byte.",
                 Some(last.in_flight_at_end as f64),
             ),
             percentiles,
-            gauge(
+            level(
                 "sysdyno_generator_busiest_thread_ratio",
                 "CPU of the busiest generator thread.",
                 last.busiest_thread_ratio,
             ),
-            gauge("sysdyno_generator_full", "Whether the generator may limit the rate.", Some(is_full)),
-        ]
-    }
-
-    fn cpus(&self) -> Vec<MetricFamily> {
-        let gauge = |name, help| MetricFamily::new(FamilyKind::Gauge, name, help);
-        let mut tiers = gauge("sysdyno_server_cpus", "CPUs that a tier of the server uses.");
-        for (position, tier) in self.uses.tiers.iter().take(TIERS_MAX).enumerate() {
-            let position = position.to_string();
-            tiers = tiers.with(&[("tier", &tier.name), ("position", &position)], Some(tier.cpus));
-        }
-        let host = self.uses.host_cpus_count.map(f64::from);
-        vec![
-            tiers,
-            gauge("sysdyno_other_cpus", "CPUs that everything else on the server's host uses.")
-                .with(&[], self.uses.other_cpus),
-            gauge("sysdyno_generator_cpus", "CPUs that sysdyno uses.").with(&[], self.uses.generator_cpus),
-            gauge("sysdyno_host_cpus", "CPUs of the server's host.").with(&[], host),
+            level("sysdyno_generator_full", "Whether the generator may limit the rate.", Some(is_full)),
         ]
     }
 }
@@ -258,7 +229,6 @@ mod tests {
     use crate::live::second;
     use sysdyno_record::load::Interval;
     use sysdyno_record::plan::Arrival;
-    use sysdyno_record::progress::CpuUse;
     use sysdyno_record::units::MonoNs;
 
     fn measured() -> RunMeter {
@@ -304,15 +274,5 @@ mod tests {
         meter.end(VerdictStatus::Valid);
         assert!(family(&meter.families(), "sysdyno_goodput_rate_hz").is_none());
         assert!(family(&meter.families(), "sysdyno_requests").is_some());
-    }
-
-    #[test]
-    fn tiers_with_one_name_are_different_series() {
-        let mut meter = RunMeter::default();
-        let tier = CpuUse { name: "java".into(), cpus: 0.5 };
-        meter.uses(CpuUses { tiers: vec![tier.clone(), tier], ..CpuUses::default() });
-        let families = meter.families();
-        let points = &family(&families, "sysdyno_server_cpus").expect("is there").points;
-        assert_ne!(points[0].labels, points[1].labels);
     }
 }

@@ -124,9 +124,9 @@ impl LiveRun {
     }
 
     /// Who uses the CPUs now. Where nothing was read in time, what was known before stays.
-    pub fn uses(&mut self, uses: CpuUses) {
-        if uses != CpuUses::default() {
-            self.picture.uses = Some(uses);
+    pub fn uses(&mut self, uses: &CpuUses) {
+        if *uses != CpuUses::default() {
+            self.picture.uses = Some(uses.clone());
         }
     }
 
@@ -182,7 +182,7 @@ pub struct HostReadings<'a> {
 }
 
 /// Who used the CPUs of the server's host in the last seconds, and what the generator used, whose host may be another one.
-pub fn cpu_uses(server: HostReadings<'_>, generator: &Series, watched: &[WatchedProcess]) -> CpuUses {
+fn cpu_uses(server: HostReadings<'_>, generator: &Series, watched: &[WatchedProcess]) -> CpuUses {
     let is_read = |window: &Window| window.machine().is_some();
     let window = lately(server.series, is_read);
     let mut targets: Vec<&WatchedProcess> =

@@ -248,35 +248,32 @@ impl<'a> Group<'a> {
             let scope = asking_scope(self.address, group.address?);
             Some((WaitKind::Asking, Some(position), window.level(column::WAITS_ASKING, &scope)))
         });
-        let found = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
-        let mut found: Vec<_> = found.filter(|(_, _, count)| *count > 0.0).collect();
+        let wait = |(kind, on, level): (WaitKind, Option<usize>, Option<Level>)| {
+            Some(TierWait { kind, on, threads_count: level?.mean, time_ns: None })
+        };
+        let mut waits: Vec<TierWait> = known.chain(asking).filter_map(wait).collect();
         // The kernel knows better than a census how long threads ran, or were ready.
         let wanted = window.process_cpus(&self.processes).zip(window.process_run_delay(&self.processes));
-        for (_, _, count) in found.iter_mut().filter(|(kind, ..)| *kind == WaitKind::Running) {
-            *count = count.min(wanted.map_or(f64::INFINITY, |(ran, waited)| ran + waited));
+        for running in waits.iter_mut().filter(|wait| wait.kind == WaitKind::Running) {
+            let most = wanted.map_or(f64::INFINITY, |(ran, waited)| ran + waited);
+            running.threads_count = running.threads_count.min(most);
         }
-        // Threads that rest in a pool wait for something as well; no more have a request than there are connections, or requests.
-        let connections = || connections.map(|range| range.mean.max(self.asking_count(groups, window)));
-        let own = self.requests_count(groups, seen).or_else(connections).unwrap_or(f64::INFINITY);
-        let sent = seen.in_flight.filter(|_| self.address.is_none()).map(|count| count * IN_FLIGHT_SLACK);
-        let most = own.min(sent.unwrap_or(f64::INFINITY));
-        for rests in [Rest::Often, Rest::Sometimes] {
-            let is_it = |(kind, ..): &(WaitKind, Option<usize>, f64)| rest_of(*kind) == rests;
-            let (resting, others): (Vec<_>, Vec<_>) = found.iter().partition(|one| is_it(one));
-            let sum =
-                |of: &[&(WaitKind, Option<usize>, f64)]| of.iter().map(|(.., count)| count).sum::<f64>();
-            let room = (most - sum(&others)).max(0.0);
-            let part = ratio(room, sum(&resting)).map_or(1.0, |part| part.min(1.0));
-            found.iter_mut().filter(|one| is_it(one)).for_each(|(.., count)| *count *= part);
+        leave_out_rest(&mut waits, self.requests_most(groups, seen, connections));
+        waits.retain(|wait| wait.threads_count > 0.0);
+        for wait in &mut waits {
+            wait.time_ns = ratio(wait.threads_count, rate_hz).map(|seconds| seconds * 1e9);
         }
-        let wait = |(kind, on, threads_count): (WaitKind, Option<usize>, f64)| {
-            let time_ns = ratio(threads_count, rate_hz).map(|seconds| seconds * 1e9);
-            TierWait { kind, on, threads_count, time_ns }
-        };
-        found.retain(|(_, _, count)| *count > 0.0);
-        let mut waits: Vec<TierWait> = found.into_iter().map(wait).collect();
         waits.sort_by(|one, other| other.threads_count.total_cmp(&one.threads_count));
         waits
+    }
+
+    /// No more of its threads can have had a request on average: by its requests, or else its connections, and by what the load
+    /// itself had on its way.
+    fn requests_most(&self, groups: &[Group], seen: &Seen, connections: Option<GaugeRange>) -> f64 {
+        let connections = || connections.map(|range| range.mean.max(self.asking_count(groups, seen.census)));
+        let own = self.requests_count(groups, seen).or_else(connections);
+        let sent = seen.in_flight.filter(|_| self.address.is_none()).map(|count| count * IN_FLIGHT_SLACK);
+        [own, sent].into_iter().flatten().fold(f64::INFINITY, f64::min)
     }
 
     /// How many requests it had on average, by the times at its connections, or as many as threads of others waited for it;
@@ -320,6 +317,21 @@ enum Rest {
     Never,
     Sometimes,
     Often,
+}
+
+/// Takes out threads that wait for their next request, so that no more are left than can have one: first what threads of a pool
+/// often wait for, then what they sometimes do.
+fn leave_out_rest(waits: &mut [TierWait], most: f64) {
+    for rest in [Rest::Often, Rest::Sometimes] {
+        let sum = |is_resting: bool| -> f64 {
+            let of_it = waits.iter().filter(|wait| (rest_of(wait.kind) == rest) == is_resting);
+            of_it.map(|wait| wait.threads_count).sum()
+        };
+        let room = (most - sum(false)).max(0.0);
+        let part = ratio(room, sum(true)).map_or(1.0, |part| part.min(1.0));
+        let resting = waits.iter_mut().filter(|wait| rest_of(wait.kind) == rest);
+        resting.for_each(|wait| wait.threads_count *= part);
+    }
 }
 
 fn rest_of(kind: WaitKind) -> Rest {
@@ -426,6 +438,30 @@ mod tests {
             "requests that do wait for a lock are inside as long"
         );
         assert!((case(20e9, 0.0) - 3.0).abs() < 0.01, "without answers, no more than connections");
+    }
+
+    #[test]
+    fn threads_of_the_server_have_no_more_requests_than_the_load_and_run_no_longer_than_the_kernel_says() {
+        // 100 requests per second of 10 ms each: one is on its way.
+        let process = format!("process:{TARGET}");
+        let case = open()
+            .edit(|case| case.fill(LatencyKind::Service, crate::corpus::spread(1_000, 10e6)))
+            .counter("process.cpu_us", &process, 0.2e6)
+            .counter("process.run_delay_us", &process, 0.1e6)
+            .gauge("waits.threads_count", "tier:target", 30.0)
+            .gauge("waits.running_count", "tier:target", 2.0)
+            .gauge("waits.other_count", "tier:target", 20.0)
+            .gauge("waits.network_count", "tier:target", 5.0)
+            .build();
+        let path = path_of(&case.view());
+        let count = |kind| {
+            let wait = path[0].waits.iter().find(|wait| wait.kind == kind);
+            wait.map_or(0.0, |wait| wait.threads_count)
+        };
+        assert!((count(WaitKind::Running) - 0.3).abs() < 0.01, "{:?}", path[0]);
+        let all: f64 = path[0].waits.iter().map(|wait| wait.threads_count).sum();
+        assert!((1.0..1.5).contains(&all), "{:?}", path[0]);
+        assert!(count(WaitKind::Network) > 0.5 && count(WaitKind::Other) == 0.0, "{:?}", path[0]);
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) use generator::{CONCURRENCY_BOUND, CPU_BOUND, LAG, is_generator_full,
 pub(crate) use host::FOREIGN_LOAD;
 pub use registry::{CHECKS, check_trial};
 pub(crate) use registry::{is_about, is_blamed_on, is_end_of_search, is_raised_by_errors};
+pub use responses::RESPONSES_FOR_P99;
 pub(crate) use responses::{ACHIEVED_RATE, ANSWERED_CLASSES, CONTENT};
 pub(crate) use stationary::NON_STATIONARY;
 pub(crate) use timing::{arrival_fit, standstill_seconds};

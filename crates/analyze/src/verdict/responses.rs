@@ -310,6 +310,8 @@ fn examine_achieved(view: &TrialView) -> Option<Observation> {
 }
 
 const TAIL: f64 = 0.01;
+/// Responses that are needed to print a p99.
+pub const RESPONSES_FOR_P99: f64 = TAIL_COUNT_MIN / TAIL;
 const TAIL_PRINTED: Threshold =
     Threshold::new("samples beyond a percentile, for it to be printed", TAIL_COUNT_MIN, "count", HOUSE);
 const TAIL_COMPARED: Threshold = Threshold::new(

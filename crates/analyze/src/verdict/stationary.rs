@@ -74,11 +74,11 @@ fn examine(view: &TrialView) -> Option<Observation> {
     let text = signals.iter().map(|signal| signal.text.as_str()).collect::<Vec<_>>().join("; ");
     let worst = signals.iter().map(|signal| signal.status).max()?;
     match worst {
+        _ if view.begin.purpose != TrialPurpose::Single => Observation::remark(text),
         _ if is_overload && signals.iter().all(|signal| signal.is_rise) => {
             let text = format!("{text}, since more was due than was completed");
             Observation::suspect(text).map(|seen| seen.with_remedy(OVERLOAD_REMEDY))
         }
-        _ if view.begin.purpose != TrialPurpose::Single => Observation::remark(text),
         VerdictStatus::Invalid => Observation::invalid(text),
         VerdictStatus::Suspect | VerdictStatus::Valid => Observation::suspect(text),
     }

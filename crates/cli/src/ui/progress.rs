@@ -7,14 +7,14 @@
 use super::block::Block;
 use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
-use sysdyno_analyze::live::LiveRun;
+use sysdyno_analyze::live::{HostNow, LiveRun};
 use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::probe::ProbesTally;
 use sysdyno_analyze::tryout::{Standing, forecast};
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbeReply, ProbedTarget};
-use sysdyno_record::progress::{CpuUses, RunProgress};
+use sysdyno_record::progress::RunProgress;
 use sysdyno_record::tryout::{TryLine, TryPlan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{number, probe, progress};
@@ -27,9 +27,6 @@ const DRAW_INTERVAL_NS: u64 = 200_000_000;
 /// Between two lines of one trial elsewhere. Unit: nanoseconds.
 const LINE_INTERVAL_NS: u64 = 10_000_000_000;
 
-/// Between two readings of who uses the CPUs. Unit: nanoseconds.
-const CPUS_INTERVAL_NS: u64 = 1_000_000_000;
-
 /// Looks on from a console.
 #[derive(Debug)]
 pub struct Console {
@@ -39,7 +36,6 @@ pub struct Console {
     live: LiveRun,
     block: Block,
     drawn_ns: Option<u64>,
-    cpus_read_ns: Option<u64>,
     shown: Option<(u32, PhaseKind)>,
     probe: Option<ProbeWatch>,
     tryout: Option<TryPlan>,
@@ -80,7 +76,6 @@ impl Console {
             live: LiveRun::default(),
             block: Block::default(),
             drawn_ns: None,
-            cpus_read_ns: None,
             shown: None,
             probe: None,
             tryout: None,
@@ -178,11 +173,8 @@ impl Watcher for Console {
         self.live.tried(outcome);
     }
 
-    fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
-        let now_ns = self.live.picture().progress.elapsed_ns;
-        if self.form == Form::Picture && Console::is_due(&mut self.cpus_read_ns, now_ns, CPUS_INTERVAL_NS) {
-            self.live.uses(read());
-        }
+    fn host(&mut self, now: &HostNow) {
+        self.live.uses(&now.uses);
     }
 
     fn planned(&mut self, plan: &TryPlan) {

@@ -58,6 +58,22 @@ fn a_load_is_told_second_by_second_and_its_lines_add_up_to_its_record() {
 }
 
 #[test]
+fn a_limit_that_readings_show_is_told_while_the_load_lasts() {
+    let program = Program::new();
+    // One worker and sixteen clients: requests wait for it, or, where others use the CPUs, for these.
+    let pool = Target::start(&["--workers", "1", "--hold-ms", "50"]);
+    let load = program.run(["load", pool.url(), "-c", "16", "-d", "5s", "--output", "jsonl"]);
+    assert!(matches!(load.code, Some(0 | 3)), "{load}");
+    let lines = lines(&load.stdout);
+    let told: Vec<&str> = of_kind(&lines, "seen")
+        .iter()
+        .flat_map(|line| line["seen"].as_array().expect("limits"))
+        .map(|limit| limit["id"].as_str().expect("an id"))
+        .collect();
+    assert!(told.iter().any(|id| ["F04", "C13"].contains(id)), "{told:?}: {load}");
+}
+
+#[test]
 fn a_reader_that_stops_or_goes_away_leaves_the_load_as_it_is() {
     let program = Program::new();
     let target = Target::start(&[]);

@@ -6,7 +6,7 @@ use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
 use sysdyno_analyze::TrialView;
-use sysdyno_analyze::live::{HostNow, HostReadings, cpu_uses, host_now};
+use sysdyno_analyze::live::{HostNow, HostReadings, host_now};
 use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::tryout::{NextTrial, Standing};
 use sysdyno_record::RecordError;
@@ -19,7 +19,7 @@ use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::profile::{Profile, ProfiledLoad};
-use sysdyno_record::progress::{CpuUses, RunNow, RunProgress};
+use sysdyno_record::progress::RunProgress;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::squeeze::SqueezeConclusion;
@@ -59,9 +59,6 @@ pub trait Watcher {
 
     /// A trial of a search is judged.
     fn tried(&mut self, _outcome: &TrialOutcome) {}
-
-    /// May be told who uses the CPUs, a few times a second; to read it costs something.
-    fn cpus(&mut self, _read: &dyn Fn() -> CpuUses) {}
 
     /// Is told once a second what the server's host does.
     fn host(&mut self, _now: &HostNow) {}
@@ -528,17 +525,18 @@ impl<'a> RunJournal<'a> {
         self.show_what_is_offered_now();
         self.watcher.progress(&self.progress);
         self.watcher.look(&self.progress, &self.so_far);
+        let now = clock::monotonic();
+        if self.host_read.is_some_and(|read| now.since(read) < HOST_INTERVAL_NS) {
+            return;
+        }
+        self.host_read = Some(now);
         let (own, other) = (self.series.series(), self.server_series.series());
         let server = match &self.server {
             Some(host) => HostReadings { series: other, has_generator: host.is_same_machine },
             None => HostReadings { series: own, has_generator: true },
         };
-        self.watcher.cpus(&|| cpu_uses(server, own, &self.watched));
-        if self.host_read.is_none_or(|read| clock::monotonic().since(read) >= HOST_INTERVAL_NS) {
-            self.host_read = Some(clock::monotonic());
-            let Some(now) = host_now(server.series, &self.watched, clock::wall()) else { return };
-            let uses = cpu_uses(server, own, &self.watched);
-            self.writer.now(&RunNow { mono_ns: now.frame.mono_ns, uses, seen: now.limits() });
+        if let Some(now) = host_now(server, own, &self.watched, clock::wall()) {
+            self.writer.now(&now.told());
             self.watcher.host(&now);
         }
     }

@@ -24,16 +24,12 @@ use sysdyno_record::plan::Arrival;
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::progress::{CpuUses, LoadSecond, RunProgress};
 use sysdyno_record::tryout::TryLine;
-use sysdyno_record::units::MonoNs;
 use sysdyno_report::ReportInput;
 use sysdyno_report::output::lines::{
     CpuLine, RunBegins, RunEnds, RunLine, SCHEMA, SeenLine, TrialBegins, TrialEnds, conclusions, render,
 };
 use sysdyno_run::clock;
 use sysdyno_run::execute::{SoFar, Watcher};
-
-/// Between two readings of who uses the CPUs. Unit: nanoseconds.
-const CPUS_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// How an experiment ends.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +48,6 @@ pub struct LiveOutput {
     lines: Option<LineStream>,
     metrics: Option<MetricsOutput>,
     arrival: Option<Arrival>,
-    cpus_read: Option<MonoNs>,
     /// Limits that were last seen, by their ids.
     seen: Vec<&'static str>,
     /// Names of what is compared.
@@ -79,6 +74,7 @@ impl LiveOutput {
     pub fn begin(&mut self, run: &str, kind: RunKind) {
         self.line(&RunLine::Begin(RunBegins { schema: SCHEMA, run, kind, clock: clock::pair() }));
         self.measure(|meter| meter.run(run, kind.name()));
+        self.seen.clear();
     }
 
     /// The run is over, and this came of it; `None`: nothing did. Whoever reads lines is waited for, for a while.
@@ -152,27 +148,17 @@ impl LiveOutput {
         self.line(&RunLine::Event(event));
     }
 
-    fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
-        let now = clock::monotonic();
-        let is_due = self.cpus_read.is_none_or(|read| now.since(read) >= CPUS_INTERVAL_NS);
-        if !self.is_wanted() || !is_due {
-            return;
-        }
-        self.cpus_read = Some(now);
-        let uses = read();
-        if uses != CpuUses::default() {
-            self.line(&RunLine::Cpus(CpuLine { mono_ns: now, uses: &uses }));
-            self.measure(|meter| meter.uses(uses));
-        }
-    }
-
     fn host(&mut self, now: &HostNow) {
         self.measure(|meter| meter.host(now));
-        self.line(&RunLine::Host(&now.frame));
+        let HostNow { frame, uses, .. } = now;
+        if *uses != CpuUses::default() {
+            self.line(&RunLine::Cpus(CpuLine { mono_ns: frame.mono_ns, uses }));
+        }
+        self.line(&RunLine::Host(frame));
         let is_known = |finding: &LiveFinding| self.seen.contains(&finding.id);
         if now.seen.len() != self.seen.len() || !now.seen.iter().all(is_known) {
             self.seen = now.seen.iter().map(|finding| finding.id).collect();
-            self.line(&RunLine::Seen(SeenLine { mono_ns: now.frame.mono_ns, seen: &now.seen }));
+            self.line(&RunLine::Seen(SeenLine { mono_ns: frame.mono_ns, seen: &now.seen }));
         }
     }
 }
@@ -222,12 +208,8 @@ impl Watcher for Onlookers<'_> {
         self.console.tried(outcome);
     }
 
-    fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
-        self.console.cpus(read);
-        self.live.cpus(read);
-    }
-
     fn host(&mut self, now: &HostNow) {
+        self.console.host(now);
         self.live.host(now);
     }
 
