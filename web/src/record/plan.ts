@@ -20,9 +20,9 @@ export function seedOf(plan: Plan | null): number | null {
   return "run" in plan ? plan.run.seed : plan.load.seed;
 }
 
-/** What a rate had to meet; `null` where no capacity was looked for. */
+/** What a rate had to meet; `null` of a load that has no objective. */
 export function objectiveOf(plan: Plan | null): Objective | null {
-  return plan !== null && "run" in plan ? plan.run.objective : null;
+  return plan !== null && "run" in plan ? plan.run.objective : (loadOf(plan)?.objective ?? null);
 }
 
 /** The percentile of the objective as it is called: `p99`, `p99.9`. */

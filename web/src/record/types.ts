@@ -367,6 +367,7 @@ export interface LoadPlan {
   };
   arrival: Arrival;
   connections: number;
+  objective?: Objective | null;
   keep_alive: "unlimited" | { requests: number };
   phases: PhasePlan[];
   deadlines: { total: number; connect: number; idle: number; drain: number };

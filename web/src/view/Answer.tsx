@@ -3,7 +3,6 @@
 
 import { duration, percent, rate, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
-import { objectiveOf } from "../record/plan.ts";
 import { prose } from "../record/text.ts";
 import type { Finding, FindingProof, Headroom, VerdictStatus } from "../record/types.ts";
 import { Checks } from "./Checks.tsx";
@@ -147,7 +146,7 @@ function Measured({ run }: { run: Run }) {
           <dd>{errors === null ? "–" : percent(errors)}</dd>
         </div>
       </dl>
-      {objectiveOf(plan) === null && <p class="quiet">One load; no capacity was looked for.</p>}
+      {(plan === null || !("run" in plan)) && <p class="quiet">One load; no capacity was looked for.</p>}
     </article>
   );
 }

@@ -28,6 +28,8 @@ export function Bands({ run, bands }: { run: Run; bands: { up_to_ns: number | nu
   const failed: Part = { name: "failed", count: analysis.counts.failed, shade: "band-failed" };
   const parts = [...named, failed].filter((part) => part.count > 0);
   const all = parts.reduce((sum, part) => sum + part.count, 0);
+  const felt = analysis.response_time_ns.count > 0 ? analysis.response_time_ns : analysis.service_time_ns;
+  const censored = felt.censored_count;
   if (all === 0) return null;
   return (
     <figure class="bands">
@@ -47,6 +49,7 @@ export function Bands({ run, bands }: { run: Run; bands: { up_to_ns: number | nu
           </li>
         ))}
       </ul>
+      {censored > 0 && <p class="quiet">{count(censored)} of them may have taken longer: they timed out, were in flight, or were never sent.</p>}
     </figure>
   );
 }

@@ -30,7 +30,7 @@ const LATENCY_FLOOR_NS: Threshold =
 const BACKLOG_GROWTH: Threshold =
     Threshold::new("growth of requests in flight ÷ requests offered", 0.005, "ratio", HOUSE);
 /// What helps where the rate is beyond the capacity.
-const OVERLOAD_REMEDY: &str = "lower the rate: beyond the capacity, latency rises as long as the load lasts, and says little of the server";
+const OVERLOAD_REMEDY: &str = "lower the rate: beyond the capacity, latency rises as long as the load lasts, and says little about the server";
 /// A trend with more chance than this is noise.
 const TREND_P_MAX: f64 = 0.01;
 /// Seconds that each side of a level shift must last.
