@@ -346,7 +346,7 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let few =
         few.map(|events| against(format!("it was seen only {}", counted(events.round().max(1.0), "time"))));
     let effect = NoticedEffect::of(&Scene { focus, ..*scene });
-    if effect.is_none() && focus.is_open() {
+    if effect.is_none() && (focus.is_open() || case.reach.is_nothing(&focus)) {
         return unnoticed(case, &focus);
     }
     let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
@@ -361,11 +361,15 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     explained
 }
 
-/// A mechanism that nobody noticed is no bottleneck: the case is excluded. A closed loop notices whatever makes it slower.
+/// A mechanism that nobody noticed is no bottleneck: the case is excluded. A closed loop notices whatever makes it slower,
+/// but not what it never met: counters are of everything that uses the host.
 fn unnoticed(case: &mut Case, focus: &TrialView) -> Option<f64> {
     let tail =
         tail_ns(focus, focus.felt_kind()).map_or(String::new(), |ns| format!(" (p99 {})", duration(ns)));
-    let text = format!("all requests were answered in time{tail}");
+    let text = match focus.is_open() {
+        true => format!("all requests were answered in time{tail}"),
+        false => format!("no request waited for it{tail}"),
+    };
     let found = std::mem::take(&mut case.evidence);
     case.evidence.push(evidence(EvidenceRole::Against, &focus.steady(), ENGINE, text));
     case.evidence.extend(found.into_iter().map(|seen| Evidence { role: EvidenceRole::Against, ..seen }));

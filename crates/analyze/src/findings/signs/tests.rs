@@ -6,7 +6,7 @@ use super::*;
 use crate::corpus::Specimen;
 use crate::findings::{Examination, Rule};
 use sysdyno_record::analysis::{Confidence, Finding};
-use sysdyno_record::column::{CGROUP_TARGET, HOST, NETNS, ScopeKind};
+use sysdyno_record::column::{self, CGROUP_TARGET, HOST, NETNS, ScopeKind};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::series::ReadingKind;
 
@@ -155,4 +155,18 @@ fn what_a_neighbor_does_confirms_nothing_of_the_server() {
         sign.read(&case.view()).is_some_and(|reading| reading.is_sign())
     };
     assert!(read("process:1000") && !read("process:2000") && !read("process:3000"));
+}
+
+#[test]
+fn connections_of_somebody_else_do_not_limit_a_closed_loop_that_opened_its_own_in_time() {
+    let rule = RULES.iter().find(|rule| rule.id == "T03").expect("there is one");
+    let flooded = |specimen: Specimen| {
+        let flooded = specimen.counter(column::SYN_QUEUE_COOKIES.name, NETNS, 60.0);
+        let flooded = flooded.counter(column::TCP_SYN_RETRANS.name, NETNS, 60.0);
+        found(rule, flooded).expect("a finding")
+    };
+    let finding = flooded(Specimen::closed(1, 2_000.0, 20.0));
+    assert_eq!(finding.confidence, Confidence::Excluded, "{finding:?}");
+    assert!(finding.title.starts_with("No effect on requests"), "{finding:?}");
+    assert!(finding.evidence[0].text.starts_with("no request waited for it"), "{finding:?}");
 }
