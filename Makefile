@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test fleet-demo fleet-test fleet-scale aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test prove-test fleet-demo fleet-test fleet-scale aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -31,6 +31,8 @@ help:
 	@echo 'make hostile-test       all broken servers against the back end that make test tries a sample on; a minute after the build'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
+	@echo 'make prove-test         squeezes, proofs, and autotunes of simulated servers, and squeezes of real ones whose bottleneck is known;'
+	@echo '                        as root, about a quarter of an hour (PAGE=docs/dev/method/squeeze.md)'
 	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
 	@echo 'make fleet-scale        fifty agents that send, 500 more that wait: exact counts, traffic, memory; as root, three minutes'
 	@echo 'make fleet-test         kill, freeze, and cut off agents, controller, and broker under load; wrong keys, versions, and messages; as root'
@@ -89,6 +91,10 @@ hadoop-test: build
 
 hosts-test: build
 	scripts/test-hosts '$(PROGRAM)' $(HOSTS_BLOCKS)
+
+prove-test: build
+	SYSDYNO_SLOW_TESTS=1 $(CARGO) test --package sysdyno-analyze --lib -- --nocapture --test-threads 1 squeeze::tests autotune:: proof::
+	scripts/test-prove '$(PROGRAM)' $(PAGE)
 
 fleet-demo: build
 	scripts/fleet-demo '$(PROGRAM)'

@@ -85,9 +85,10 @@ impl SeriesBuilder {
         self.set(name, scope, values)
     }
 
-    /// A gauge that cannot be read any more from the middle of the trial on.
-    pub(crate) fn dying(self, name: &str, scope: &str) -> SeriesBuilder {
-        let values = (0..self.rows).map(|row| (row < self.rows / 2).then_some(row as f64)).collect();
+    /// The same, which cannot be read any more from the middle of the trial on.
+    pub(crate) fn dying(self, name: &str, scope: &str, per_second: f64) -> SeriesBuilder {
+        let value = |row: usize| (row < self.rows / 2).then_some(per_second * self.step * row as f64);
+        let values = (0..self.rows).map(value).collect();
         self.set(name, scope, values)
     }
 

@@ -90,6 +90,10 @@ pub struct TierRequests {
     /// where the load was sent from. Unit: ratio. `None`: the load did not reach this tier, or requests cannot be told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere_ratio: Option<f64>,
+    /// A round trip between generator and server, from the times of connects. Unit: nanoseconds. `None`: the load did not reach
+    /// this tier, or opened too few connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<f64>,
 }
 
 /// What a tier asked at one address, per request of the load.

@@ -70,6 +70,9 @@ pub fn bite_text(elasticity: &Elasticity) -> String {
         BiteCounter::ThrottledPeriods => {
             format!("throttled in {:.0} of {:.0} periods", bite.moved, bite.of)
         }
+        BiteCounter::FewerInFlight => {
+            format!("{:.1} of {:.1} requests fewer on their way", bite.moved, bite.of)
+        }
     });
     texts.collect::<Vec<_>>().join(", ")
 }

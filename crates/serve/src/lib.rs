@@ -16,6 +16,7 @@ mod error;
 mod experiments;
 mod gate;
 mod key;
+mod fleet;
 mod labs;
 mod listening;
 mod live;
@@ -32,6 +33,7 @@ mod token;
 mod tests;
 
 pub use error::{PushError, ServeError};
+pub use fleet::ServedAgent;
 pub use labs::{ServedLab, ServedService};
 pub use push::{MetricsPusher, PushProtocol};
 pub use scrape::{ScrapeServer, Scraped, ScrapedText};
@@ -69,6 +71,9 @@ pub trait Pages: Send + Sync + 'static {
 
     /// The labs of this host; one that cannot be read is left out.
     fn labs(&self) -> Vec<ServedLab>;
+
+    /// The agents of the fleet that this host may use; none where it may use none.
+    fn fleet(&self) -> Vec<ServedAgent>;
 
     /// Whether the process with this pid and start time still runs.
     fn is_living(&self, pid: u32, start_ticks: u64) -> bool;

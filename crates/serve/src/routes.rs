@@ -9,6 +9,7 @@
 //! | `/experiments/NAME` | an experiment, as far as it has come |
 //! | `/compare?run=A&run=B` | the comparison of two runs |
 //! | `/labs` | the labs of this host, as JSON for the page's script |
+//! | `/fleet` | the agents of a fleet, as JSON for the page's script |
 //! | `/job` | the command that was started last; `POST` starts one, `POST /job/stop` interrupts it |
 //! | `/trend` | the newest runs of a list in the order of time |
 
@@ -61,6 +62,7 @@ pub(crate) fn router(site: Arc<ServedSite>) -> Router {
         .route("/compare", get(compare))
         .route("/trend", get(trend))
         .route("/labs", get(labs))
+        .route("/fleet", get(fleet))
         .route("/job", get(job).post(start))
         .route("/job/stop", post(stop))
         .fallback(|| async { answer::notice(StatusCode::NOT_FOUND, "cannot find this page") })
@@ -191,6 +193,10 @@ async fn trend(State(site): Shared, Query(words): Words) -> Response {
 
 async fn labs(State(site): Shared) -> Response {
     site.read(|shelf| answer::document(&shelf.pages().labs())).await
+}
+
+async fn fleet(State(site): Shared) -> Response {
+    site.read(|shelf| answer::document(&shelf.pages().fleet())).await
 }
 
 async fn job(State(site): Shared) -> Response {

@@ -1,6 +1,6 @@
 //! The server as a browser sees it, byte by byte: who gets in, what a response allows, and a run that grows.
 
-use crate::{AccessToken, Pages, RunsOrdered, ServeError, ServeOptions, ServedLab, serve};
+use crate::{AccessToken, Pages, RunsOrdered, ServeError, ServeOptions, ServedAgent, ServedLab, serve};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,17 @@ impl Pages for Spoken {
             state: name("up"),
             hosts: vec![name("server")],
             services: vec![],
+        }]
+    }
+
+    fn fleet(&self) -> Vec<ServedAgent> {
+        vec![ServedAgent {
+            name: "web1".to_owned(),
+            state: "free".to_owned(),
+            labels: "site=east".to_owned(),
+            allows: "load".to_owned(),
+            cpus_count: Some(8),
+            busy_ratio: None,
         }]
     }
 
@@ -337,6 +348,7 @@ fn without_orders_nothing_can_be_started() {
     assert!(
         stage.get("/labs").ends_with(r#"[{"name":"lab","state":"up","hosts":["server"],"services":[]}]"#)
     );
+    assert!(stage.get("/fleet").contains(r#""name":"web1","state":"free","labels":"site=east","allows":"load""#));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer,experiments,orders,labs}.rs and
+// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer,experiments,orders,labs,fleet}.rs and
 // crates/index/src/row.rs.
 
 import { MISSING } from "../number.ts";
@@ -62,6 +62,16 @@ export interface LabRow {
   state: string;
   hosts: string[];
   services: { name: string; host: string; recipe: string; cause: string | null }[];
+}
+
+/** An agent of a fleet. */
+export interface AgentRow {
+  name: string;
+  state: string;
+  labels: string;
+  allows: string;
+  cpus_count: number | null;
+  busy_ratio: number | null;
 }
 
 /** An experiment, and how far it has come. */

@@ -4,12 +4,12 @@ import type { Effect } from "./effect.ts";
 import type { Pair, StopCause, TryPlan, TryTrial, Variant } from "./tryout.ts";
 import type { Fact, Manifest } from "./types.ts";
 
-export type ResourceKind = "cpu" | "host-cpu" | "generator" | "placebo";
+export type ResourceKind = "cpu" | "host-cpu" | "connections" | "generator" | "placebo";
 export type RowWord = "limits" | "matters" | "spare" | "cannot_tell" | "void";
 export type SumWord = "complete" | "missing" | "several" | "cannot_tell";
 
 export interface Bite {
-  counter: "throttled_periods" | "burnt_cpu";
+  counter: "throttled_periods" | "burnt_cpu" | "fewer_in_flight";
   moved: number;
   of: number;
 }
@@ -66,7 +66,7 @@ export interface SqueezePayload {
 
 /** The word for a resource, with a shape so that color is never alone. */
 export const ROW_WORDS: Record<RowWord, { shape: string; text: string }> = {
-  limits: { shape: "▼", text: "limits the server" },
+  limits: { shape: "▼", text: "limits the rate" },
   matters: { shape: "▽", text: "matters in part" },
   spare: { shape: "=", text: "has room" },
   cannot_tell: { shape: "?", text: "can’t tell" },
@@ -78,12 +78,15 @@ export function shown(row: SqueezeRow): Elasticity | null {
   return row.elasticities.filter((each) => each.void === null && each.effect !== null).at(-1) ?? null;
 }
 
+const BITES: Record<Bite["counter"], (moved: number, of: number) => string> = {
+  burnt_cpu: (moved, of) => `${moved.toFixed(1)} of ${of.toFixed(1)} CPU seconds taken`,
+  throttled_periods: (moved, of) => `throttled in ${moved} of ${of} periods`,
+  fewer_in_flight: (moved, of) => `${moved.toFixed(1)} of ${of.toFixed(1)} requests fewer on their way`,
+};
+
 /** The proof that a squeeze bit, in words; empty where there is none. */
 export function biteText({ bites }: Elasticity): string {
-  const texts = bites.map(({ counter, moved, of }) =>
-    counter === "burnt_cpu" ? `${moved.toFixed(1)} of ${of.toFixed(1)} CPU seconds taken` : `throttled in ${moved} of ${of} periods`,
-  );
-  return texts.join(", ");
+  return bites.map(({ counter, moved, of }) => BITES[counter](moved, of)).join(", ");
 }
 
 /** An elasticity with its interval: `0.97 [0.88, 1.06]`. */

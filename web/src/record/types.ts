@@ -277,6 +277,8 @@ export interface TierRequests {
   rest_ns?: number;
   merged_ratio: number;
   elsewhere_ratio?: number;
+  /** Between generator and server, from the times of connects. */
+  round_trip_ns?: number;
 }
 
 export interface TierAsked {

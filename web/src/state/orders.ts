@@ -1,7 +1,7 @@
 // What the server's own pages may ask it to start and stop, where `sysdyno serve --allow-runs` runs.
 
 import { parseRecord } from "../record/text.ts";
-import type { Job, LabRow } from "../record/served.ts";
+import type { AgentRow, Job, LabRow } from "../record/served.ts";
 
 /** An order; empty values are the command's own defaults. */
 export interface Order {
@@ -30,6 +30,10 @@ export async function stopJob(key: string): Promise<Job | null> {
 
 export async function fetchLabs(signal: AbortSignal): Promise<LabRow[]> {
   return parseRecord(await said(await fetch("/labs", { signal }))) as LabRow[];
+}
+
+export async function fetchFleet(signal: AbortSignal): Promise<AgentRow[]> {
+  return parseRecord(await said(await fetch("/fleet", { signal }))) as AgentRow[];
 }
 
 async function changed(path: string, key: string, body: string): Promise<Job | null> {

@@ -40,7 +40,9 @@ mod process;
 mod proved;
 mod receive;
 mod refused;
+mod restarts;
 mod retransmit;
+mod round_trip;
 mod run_queue;
 mod segments;
 mod signs;
@@ -159,6 +161,7 @@ pub static RULES: &[&Rule] = &[
     &limits::TASKS,
     &tables::TASKS,
     &memory::OOM,
+    &restarts::RULE,
     &logs::SERVER,
     &error_pages::SAID,
     &accept::OVERFLOW,
@@ -221,6 +224,7 @@ pub static RULES: &[&Rule] = &[
     &waits::PROCESS,
     &backend::RULE,
     &held::RULE,
+    &round_trip::RULE,
     &two_speeds::TWO_SPEEDS,
     &stalls::STALLED,
 ];

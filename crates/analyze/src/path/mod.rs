@@ -1,11 +1,13 @@
 //! The path of a request: which processes the load reached, which others they called, and what each of these tiers did.
 
 mod requests;
+mod round_trip;
 
 use crate::format::name;
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
 use requests::Connections;
+pub(crate) use round_trip::{CONNECTS, FAST_RATIO, REPEATED, round_trip_ns};
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
@@ -33,6 +35,9 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
     let client_ns = service_ns.filter(|_| !has_handshakes);
     add_requests(&mut path, &Connections { window: &window, rate_hz }, client_ns);
+    let trip_ns = round_trip_ns(view);
+    let reached = path.iter_mut().filter(|tier| tier.address.is_none());
+    reached.filter_map(|tier| tier.requests.as_mut()).for_each(|requests| requests.round_trip_ns = trip_ns);
     for position in 0..path.len() {
         scale_waits(&mut path, position, &census);
     }

@@ -87,6 +87,7 @@ impl<'a> Connections<'a> {
             rest_ns: own_ns.map(|own_ns| (own_ns - seen_ns).max(0.0)),
             merged_ratio,
             elsewhere_ratio: client_ns.filter(|_| merged_ratio <= MERGED_MAX).and_then(elsewhere),
+            round_trip_ns: None,
         })
     }
 }

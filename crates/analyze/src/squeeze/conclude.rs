@@ -63,12 +63,12 @@ pub fn conclude(
 
 /// Where a row stands: what matters most first, and what only checks the method last.
 fn place(row: &SqueezeRow) -> f64 {
-    let group = match (row.kind, row.word) {
-        (ResourceKind::Cpu, RowWord::Void) => 1.0,
-        (ResourceKind::Cpu, _) => 0.0,
-        (ResourceKind::HostCpu, _) => 2.0,
-        (ResourceKind::Generator, _) => 3.0,
-        (ResourceKind::Placebo, _) => 4.0,
+    let group = match row.kind {
+        ResourceKind::Cpu | ResourceKind::Connections if row.word == RowWord::Void => 1.0,
+        ResourceKind::Cpu | ResourceKind::Connections => 0.0,
+        ResourceKind::HostCpu => 2.0,
+        ResourceKind::Generator => 3.0,
+        ResourceKind::Placebo => 4.0,
     };
     // Elasticities are of the order of 1.
     let point = best(row).and_then(|found| found.point).unwrap_or(0.0);

@@ -12,6 +12,9 @@ pub(super) const LEVEL: f64 = 0.95;
 /// So much of the CPU time that should have been burnt must have been. House value.
 const BURNT_MIN: f64 = 0.7;
 
+/// So many of the requests that should not have been on their way must not have been. House value.
+const FEWER_MIN: f64 = 0.5;
+
 /// Less CPU time than this in all trials of a squeeze proves nothing. Unit: seconds. House value.
 const BURNT_LEAST_SECONDS: f64 = 0.001;
 
@@ -84,6 +87,12 @@ pub(super) fn is_idle(elasticity: &Elasticity) -> bool {
 fn no_bite(bites: &[SqueezeBite]) -> Option<String> {
     let of = |counter: BiteCounter| bites.iter().find(|bite| bite.counter == counter);
     let is_throttled = of(BiteCounter::ThrottledPeriods).is_some_and(|bite| bite.moved > 0.0);
+    if let Some(fewer) = of(BiteCounter::FewerInFlight) {
+        let share = fewer.moved / fewer.of;
+        return (share < FEWER_MIN).then(|| {
+            format!("the squeeze did not bite: {:.0}% of the requests that should have been missing", 100.0 * share)
+        });
+    }
     match of(BiteCounter::BurntCpu) {
         _ if is_throttled => None,
         None => Some("no counter shows that the squeeze bit".into()),

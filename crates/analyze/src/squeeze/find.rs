@@ -72,6 +72,7 @@ pub fn find(view: &TrialView, plan: &SqueezePlan, generator: &GeneratorCpus) -> 
             list.burnt(ResourceKind::HostCpu, &all.iter().copied().collect::<Vec<_>>(), BurnKind::Duty);
         }
     }
+    list.connections(view.plan().connections);
     list.found
 }
 
@@ -159,6 +160,7 @@ impl SqueezedTier<'_> {
                 ratio: slower(depth),
                 cpus: self.cpus.clone(),
             }),
+            connections: None,
         }))
     }
 }
@@ -272,10 +274,37 @@ impl List {
         let ratio = if burn == BurnKind::Duty { depth } else { slower(depth) };
         let action = |ratio: f64| {
             let burn = BurnSpec { kind: burn.clone(), ratio, cpus: cpus.to_vec() };
-            Action::Squeeze(Box::new(SqueezeAction { settings: Vec::new(), burn: Some(burn) }))
+            Action::Squeeze(Box::new(SqueezeAction { burn: Some(burn), ..SqueezeAction::default() }))
         };
         let a = self.variant(kind.name().into(), action(0.0));
         self.squeeze(resource, (a, action(ratio)), depth);
+    }
+
+    /// The connections of the load, of which only whole ones can be taken away.
+    fn connections(&mut self, count: u32) {
+        if !self.is_wanted(ResourceKind::Connections) {
+            return;
+        }
+        let mut left: Vec<u32> =
+            self.depths.iter().map(|depth| (f64::from(count) * (1.0 - depth)).round() as u32).collect();
+        left.retain(|left| (1..count).contains(left));
+        left.dedup();
+        if left.is_empty() {
+            return self.leave_out("connections", "the load has too few to take one away");
+        }
+        let resource = self.resource(SqueezedResource {
+            kind: ResourceKind::Connections,
+            tier: None,
+            address: None,
+            available: Some(f64::from(count)),
+            used: None,
+            contrasts: Vec::new(),
+        });
+        for left in left {
+            let fewer = SqueezeAction { connections: Some(left), ..SqueezeAction::default() };
+            let depth = 1.0 - f64::from(left) / f64::from(count);
+            self.squeeze(resource, (0, Action::Squeeze(Box::new(fewer))), depth);
+        }
     }
 }
 

@@ -14,11 +14,17 @@
 //! limit the tier, the quota binds; where it shares busy CPUs with others, the burnt time does. A quota alone would miss the
 //! second case, and one relative to what the tier *uses* would always cost the part that it takes, whatever limits the server.
 //!
-//! Both are stop-and-go, so that latency rises in steps; squeezes are judged by throughput.
+//! **Connections** of the closed load are no rate: they say how many requests wait at once. With N of them and a time R for
+//! each request, X = N ÷ R (Little's law). Where R is a delay that does not depend on N, fewer connections cost what they are
+//! fewer (ε = 1), and more would help: the server waits for its clients. Where they cost nothing, requests queue somewhere, so
+//! that what the rates leave unexplained is a pool or a lock.
+//!
+//! Both squeezes of CPU are stop-and-go, so that latency rises in steps; squeezes are judged by throughput.
 
 mod conclude;
 mod elasticity;
 mod find;
+mod in_flight;
 mod name;
 mod sentence;
 mod sum;
@@ -27,6 +33,7 @@ mod tests;
 
 pub use conclude::conclude;
 pub use find::{GeneratorCpus, find};
+pub use in_flight::fewer_in_flight;
 
 use crate::tryout::Course;
 use sysdyno_record::squeeze::{SqueezePlan, SqueezedResources};

@@ -15,6 +15,7 @@ pub(super) fn resource_name(resource: &SqueezedResource, all: &[SqueezedResource
     match resource.kind {
         ResourceKind::Cpu => format!("{tier} CPU"),
         ResourceKind::HostCpu => "all CPUs (check)".into(),
+        ResourceKind::Connections => "connections".into(),
         ResourceKind::Generator => "generator CPU".into(),
         ResourceKind::Placebo => "(placebo)".into(),
     }

@@ -4,7 +4,7 @@ use super::elasticity::best;
 use crate::format::{cpus, percent};
 use crate::tryout::effect_text;
 use sysdyno_record::effect::Effect;
-use sysdyno_record::squeeze::{ElasticitySum, ResourceKind, RowWord, SqueezeRow, SumWord};
+use sysdyno_record::squeeze::{Elasticity, ElasticitySum, ResourceKind, RowWord, SqueezeRow, SumWord};
 
 /// A change as a share with its sign.
 fn change(ratio: f64) -> String {
@@ -24,7 +24,7 @@ pub(super) fn headline(rows: &[SqueezeRow], sum: Option<&ElasticitySum>, void: &
     if let Some(reason) = void.first() {
         return format!("This says nothing about the server: {reason}");
     }
-    let first = rows.iter().find(|row| row.kind == ResourceKind::Cpu && best(row).is_some());
+    let first = rows.iter().find(|row| row.kind.is_ranked() && best(row).is_some());
     let told = match first {
         Some(row) if matches!(row.word, RowWord::Limits | RowWord::Matters) => row.sentence.clone(),
         Some(_) => "No resource in the list limits the server".to_owned(),
@@ -32,9 +32,18 @@ pub(super) fn headline(rows: &[SqueezeRow], sum: Option<&ElasticitySum>, void: &
     };
     match sum.filter(|sum| sum.word == SumWord::Missing) {
         Some(_) if first.is_none_or(|row| row.word != RowWord::Limits) => {
-            format!("{told}; something that is not in it does: a pool, a lock, a delay, or the clients")
+            format!("{told}; something that is not in it does: {}", missing(rows))
         }
         _ => told,
+    }
+}
+
+/// What can be missing from the list: requests that queue do not wait for a delay, nor for their clients.
+fn missing(rows: &[SqueezeRow]) -> &'static str {
+    let connections = rows.iter().find(|row| row.kind == ResourceKind::Connections);
+    match connections.map(|row| row.word) {
+        Some(RowWord::Spare) => "a pool or a lock, for which requests queue",
+        _ => "a pool, a lock, a delay, or the clients",
     }
 }
 
@@ -45,6 +54,9 @@ pub(super) fn row(row: &SqueezeRow) -> String {
         let void = row.elasticities.iter().find_map(|elasticity| elasticity.void.as_deref());
         return format!("{name}: {}", void.unwrap_or("not measured"));
     };
+    if row.kind == ResourceKind::Connections {
+        return connections(row.word, found);
+    }
     let (depth, loss) = (percent(found.depth_ratio), found.effect.as_ref());
     let loss = loss.map_or_else(String::new, |effect| change(effect.point));
     let used = match (row.used, row.available) {
@@ -61,6 +73,20 @@ pub(super) fn row(row: &SqueezeRow) -> String {
         RowWord::Spare => format!("{name} has room: {depth} less of it changes the rate by {loss}{used}"),
         RowWord::CannotTell | RowWord::Void => {
             format!("{name}: {depth} less of it changes the rate by {loss}, within what trials vary by")
+        }
+    }
+}
+
+/// What fewer connections say.
+fn connections(word: RowWord, found: &Elasticity) -> String {
+    let loss = found.effect.as_ref().map_or_else(String::new, |effect| change(effect.point));
+    let fewer = format!("{} fewer change the rate by {loss}", percent(found.depth_ratio));
+    match word {
+        RowWord::Limits => format!("The load has too few connections to fill the server: {fewer}"),
+        RowWord::Matters => format!("The number of connections matters in part: {fewer}"),
+        RowWord::Spare => format!("There are enough connections: {fewer}"),
+        RowWord::CannotTell | RowWord::Void => {
+            format!("connections: {fewer}, within what trials vary by")
         }
     }
 }

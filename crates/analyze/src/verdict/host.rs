@@ -204,7 +204,7 @@ pub(super) const TARGET_CHANGED: Check = Check {
     id: "M19",
     name: "target-changed",
     meaning: "The server was restarted or replaced during the measurement.",
-    thresholds: &[],
+    thresholds: &[MASTER_CPU],
     remedy: "find out what restarted it (a reload, a crash, a worker's request limit) and measure again",
     blame: Culprit::Environment,
     concerns: &[],
@@ -239,8 +239,17 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
             .map(|process| format!("{} '{}'", process.pid, name(&process.command)))
             .collect();
         let text = format!("{} of {} server processes exited: {}", gone.len(), pids.len(), list(&names));
-        let is_all = gone.len() >= known.len().max(1);
-        return if is_all { Observation::invalid(text) } else { Observation::suspect(text) };
+        if gone.len() >= known.len().max(1) {
+            return Observation::invalid(text);
+        }
+        // nginx reads its cache once, in a process that ends after a minute.
+        let is_helper =
+            |process: &&WatchedProcess| window.process_cpus(&[process]).is_some_and(|used| used < MASTER_CPU.value);
+        let counts = view.counts();
+        if gone.iter().all(|process| is_helper(process)) && counts.failed + counts.timed_out == 0 {
+            return Observation::remark(format!("{text}, which had no requests"));
+        }
+        return Observation::suspect(text);
     }
     let newcomers = newcomers(view);
     if newcomers.is_empty() {

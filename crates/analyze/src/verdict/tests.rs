@@ -368,9 +368,18 @@ fn m15_sharing_cpus_is_never_invalid_by_itself() {
 #[test]
 fn m19_a_server_that_is_not_the_same_any_more() {
     let dead = open().edit(|case| {
-        case.readings = case.readings.clone().dying("process.cpu_us", &format!("process:{TARGET}"));
+        case.readings = case.readings.clone().dying("process.cpu_us", &format!("process:{TARGET}"), 1e5);
     });
     assert_eq!(status_of("M19", dead), Some(Invalid));
+    let helper = |cpus: f64| {
+        let helper = WatchedProcess::new(1001, 99, "nginx", ProcessRole::Target);
+        open().server(0.4).gauge("process.threads_count", "process:1001", 1.0).edit(move |case| {
+            case.watched.push(helper);
+            case.readings = case.readings.clone().dying("process.cpu_us", "process:1001", cpus * 1e6);
+        })
+    };
+    assert_eq!(status_of("M19", helper(0.0)), Some(Valid), "it did nothing, and nobody missed it");
+    assert_eq!(status_of("M19", helper(0.2)), Some(Suspect));
     let other = WatchedProcess::new(TARGET, 99, "nginx", ProcessRole::Target);
     let replaced = open().edit(|case| case.watched.push(other.clone()));
     assert_eq!(status_of("M19", replaced), Some(Invalid));

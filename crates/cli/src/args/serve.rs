@@ -3,6 +3,7 @@
 use super::RecordOptions;
 use clap::Args;
 use std::net::SocketAddr;
+use sysdyno_plan::options::BrokerOptions;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -16,6 +17,9 @@ pub struct ServeArgs {
     pub allow_runs: bool,
     #[command(flatten)]
     pub record: RecordOptions,
+    /// The fleet whose agents are shown.
+    #[command(flatten)]
+    pub broker: BrokerOptions,
 }
 
 const AFTER_HELP: &str = "\

@@ -2,6 +2,7 @@
 
 use super::compare;
 use super::experiment::{beside, conclusion};
+use super::fleet::FleetShown;
 use super::lab;
 use super::record::is_living;
 use super::show::page_of;
@@ -19,7 +20,7 @@ use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::store::{ExperimentFolder, Run};
 use sysdyno_report::html;
-use sysdyno_serve::{AccessToken, Pages, RunsOrdered, ServeOptions, ServedLab, serve as serve_pages};
+use sysdyno_serve::{AccessToken, Pages, RunsOrdered, ServeOptions, ServedAgent, ServedLab, serve as serve_pages};
 
 pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let runs_dir = args.record.or(SettingsFile::read()?.record).folder()?;
@@ -32,7 +33,7 @@ pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
         experiments_dir: Some(beside(&runs_dir)),
         cache: cache_folder(),
         token,
-        pages: Arc::new(Folders),
+        pages: Arc::new(Folders { fleet: FleetShown::follow(&args.broker)? }),
         orders: args.allow_runs.then(ordered).transpose()?,
     };
     serve_pages(
@@ -60,7 +61,9 @@ fn token() -> anyhow::Result<AccessToken> {
 }
 
 /// Pages made from folders, as `report` and `compare` make them.
-struct Folders;
+struct Folders {
+    fleet: FleetShown,
+}
 
 impl Pages for Folders {
     fn run(&self, folder: &Path) -> Result<String, String> {
@@ -88,6 +91,10 @@ impl Pages for Folders {
 
     fn labs(&self) -> Vec<ServedLab> {
         lab::served()
+    }
+
+    fn fleet(&self) -> Vec<ServedAgent> {
+        self.fleet.agents()
     }
 
     fn is_living(&self, pid: u32, start_ticks: u64) -> bool {

@@ -112,6 +112,7 @@ words! {
     ResourceKind {
         Cpu "cpu" "CPU of each tier of the server";
         HostCpu "host-cpu" "All CPUs that the server may use, at once";
+        Connections "connections" "Connections of the load: what clients wait for, or the server's pools";
     }
     RunKind {
         Run "run" "Capacity searches";

@@ -25,6 +25,9 @@ pub struct SqueezeAction {
     pub settings: Vec<SettingChange>,
     /// CPU time that is burnt; `None`: nothing is.
     pub burn: Option<BurnSpec>,
+    /// Connections of the load; `None`: as many as planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
 }
 
 /// CPU time that a process of sysdyno burns while a trial lasts.

@@ -40,7 +40,7 @@ pub struct SqueezeRow {
     pub name: String,
     /// What it is.
     pub kind: ResourceKind,
-    /// How much of it there was. Unit: CPUs. `None`: not known.
+    /// How much of it there was. Unit: CPUs; of connections their count. `None`: not known.
     pub available: Option<f64>,
     /// How much of it was used in the pilot. Unit: CPUs. `None`: not known.
     pub used: Option<f64>,

@@ -24,6 +24,9 @@ named! {
         Cpu "cpu";
         /// CPU time of the whole host, from everybody at once: what the CPU time of tiers and generator has to sum up to.
         HostCpu "host-cpu";
+        /// Connections of the load, which is closed: how many requests its clients have on their way at once. It is no rate,
+        /// but says what kind of resource is missing where the rates sum up to less than 1.
+        Connections "connections";
         /// CPU time of the generator.
         Generator "generator";
         /// Nothing: the tier is only put into the group that squeezes are made with.
@@ -35,6 +38,11 @@ impl ResourceKind {
     /// Whether it is a rate that belongs to the sum of elasticities.
     pub fn is_in_sum(self) -> bool {
         matches!(self, ResourceKind::Cpu | ResourceKind::Generator)
+    }
+
+    /// Whether it can be what limits the rate; the others check the method.
+    pub fn is_ranked(self) -> bool {
+        matches!(self, ResourceKind::Cpu | ResourceKind::Connections)
     }
 }
 
@@ -76,7 +84,7 @@ pub struct SqueezedResource {
     pub tier: Option<String>,
     /// Where the tier listens; `None`: the load is sent to it, or it is no tier's. Untrusted text.
     pub address: Option<String>,
-    /// How much of it there was in the pilot. Unit: CPUs.
+    /// How much of it there was in the pilot. Unit: CPUs; of connections their count.
     pub available: Option<f64>,
     /// How much of that was used. Unit: CPUs. `None`: not known.
     pub used: Option<f64>,

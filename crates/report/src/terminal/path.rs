@@ -115,9 +115,12 @@ fn notes(tier: &PathTier) -> Vec<String> {
     }
     if let Some(ratio) = requests.elsewhere_ratio.filter(|ratio| ratio.abs() > ELSEWHERE_MIN) {
         let percent = number::percent(ratio.abs());
+        let trip = requests.round_trip_ns.map_or(String::new(), |trip_ns| {
+            format!(" (a round trip takes {})", number::duration_ns(trip_ns as u64))
+        });
         notes.push(match ratio > 0.0 {
             true => format!(
-                "{percent} of a request's time was not spent at {}: network, or the generator",
+                "{percent} of a request's time was not spent at {}: network, or the generator{trip}",
                 tier.name
             ),
             false => format!("the times of {} are {percent} longer than what the generator saw", tier.name),

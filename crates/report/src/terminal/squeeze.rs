@@ -93,14 +93,12 @@ fn shown(row: &SqueezeRow) -> Option<&Elasticity> {
 }
 
 fn tone_of(row: &SqueezeRow) -> (Tone, &'static str) {
-    match (row.kind, row.word) {
-        (ResourceKind::Placebo | ResourceKind::HostCpu | ResourceKind::Generator, _) => {
-            (Tone::Quiet, "check")
-        }
-        (_, RowWord::Limits) => (Tone::Strong, "limits"),
-        (_, RowWord::Matters) => (Tone::Plain, "matters"),
-        (_, RowWord::Spare) => (Tone::Quiet, "has room"),
-        (_, RowWord::CannotTell | RowWord::Void) => (Tone::Doubtful, "can't tell"),
+    match row.word {
+        _ if !row.kind.is_ranked() => (Tone::Quiet, "check"),
+        RowWord::Limits => (Tone::Strong, "limits"),
+        RowWord::Matters => (Tone::Plain, "matters"),
+        RowWord::Spare => (Tone::Quiet, "has room"),
+        RowWord::CannotTell | RowWord::Void => (Tone::Doubtful, "can't tell"),
     }
 }
 
@@ -129,11 +127,11 @@ fn draw_meaning(input: &SqueezeInput<'_>, screen: &mut Screen) {
         let tone = if sum.word == SumWord::Complete { Tone::Plain } else { Tone::Doubtful };
         screen.sentence(Rank::Needed, (Tone::Quiet, "Sum"), (tone, &sum.sentence));
     }
-    let first =
-        conclusion.rows.first().filter(|row| row.kind == ResourceKind::Cpu && conclusion.void.is_empty());
+    let first = conclusion.rows.first().filter(|row| row.kind.is_ranked() && conclusion.void.is_empty());
     if let Some((row, gain)) = first.and_then(|row| Some((row, row.gain_at_most_ratio?))) {
+        let help = if row.kind == ResourceKind::Connections { "help" } else { "helps" };
         let text = format!(
-            "10% more {} helps by at most {}: an upper bound, not a forecast",
+            "10% more {} {help} by at most {}: an upper bound, not a forecast",
             row.name,
             number::percent(gain)
         );

@@ -169,11 +169,12 @@ fn draw_profile(input: &ReportInput<'_>, screen: &mut Screen) {
         .requests_count
         .map_or(String::new(), |count| format!(" ({})", number::counted(count, "response")));
     let low = if input.profile_low.is_some() { ", and a fifth of it," } else { "" };
-    let text = format!(
-        "the same load once more{low} for {}{requests}: {} sampled, as a flame graph in the report",
-        number::duration_ns(profile.duration_ns()),
-        number::counted(profile.counts.samples_count, "stack")
-    );
+    let sampled = match profile.counts.samples_count {
+        0 => "no stack was sampled".to_owned(),
+        count => format!("{} sampled, as a flame graph in the report", number::counted(count, "stack")),
+    };
+    let span = number::duration_ns(profile.duration_ns());
+    let text = format!("the same load once more{low} for {span}{requests}: {sampled}");
     screen.sentence(Rank::Useful, (Tone::Quiet, "Profile"), (Tone::Plain, &text));
 }
 

@@ -7,6 +7,7 @@ import { choiceOf, fetchRuns, PAGE_RUNS, queryOf, type Choice } from "../../stat
 import { Control } from "./Control.tsx";
 import { Experiments } from "./Experiments.tsx";
 import { Filters } from "./Filters.tsx";
+import { Fleet } from "./Fleet.tsx";
 import { Labs } from "./Labs.tsx";
 import { RunsTable } from "./RunsTable.tsx";
 
@@ -75,6 +76,7 @@ export function Home({ initial }: { initial: RunsPage }) {
         </section>
         {page.experiments.length > 0 && <Experiments experiments={page.experiments} />}
         <Labs />
+        <Fleet />
       </main>
     </>
   );

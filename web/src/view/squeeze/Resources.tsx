@@ -23,7 +23,7 @@ export function Resources({ conclusion, isWhole = false }: ResourcesProps) {
 
 function Row({ row, found, isWhole }: { row: SqueezeRow; found: Elasticity | null; isWhole: boolean }) {
   const { shape, text } = ROW_WORDS[row.word];
-  const isCheck = row.kind !== "cpu";
+  const isCheck = row.kind !== "cpu" && row.kind !== "connections";
   const last = isWhole ? (found?.void ?? biteText(found ?? EMPTY)) : isCheck ? "check" : `${shape} ${text}`;
   return (
     <tr class={isCheck ? "quiet" : undefined}>

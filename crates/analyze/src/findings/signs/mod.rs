@@ -88,7 +88,7 @@ pub(crate) enum Touch {
 }
 
 /// How a connection ends whose process or memory is gone.
-const ENDS: &[FailureClass] = &[
+pub(super) const ENDS: &[FailureClass] = &[
     FailureClass::ConnectRefused,
     FailureClass::ConnectReset,
     FailureClass::EofBeforeHead,

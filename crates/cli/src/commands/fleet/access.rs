@@ -32,6 +32,12 @@ const LEASES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5
 /// Without a word of the controller, agents stop within a second.
 const LEASE: Duration = Duration::from_millis(800);
 
+/// The state folder of the fleet of this user.
+pub(super) fn own_folder() -> anyhow::Result<PathBuf> {
+    let state = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    fleet_folder(state.as_deref())
+}
+
 /// The fleet that options name. Its broker is reached when one of its agents is first asked for.
 #[derive(Debug)]
 pub struct NamedFleet {
@@ -66,9 +72,8 @@ pub(super) struct FleetAccess {
 impl FleetAccess {
     /// Logs in to the broker.
     fn connect(options: &FleetOptions) -> anyhow::Result<FleetAccess> {
-        let state = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let lease = options.fleet_lease.as_ref().map(|lease| lease.0.duration());
-        FleetAccess::connect_below(&fleet_folder(state.as_deref())?, &options.broker, lease)
+        FleetAccess::connect_below(&own_folder()?, &options.broker, lease)
     }
 
     /// The same with the state folder of a fleet; agents that have heard nothing for `lease` stop a load.

@@ -57,7 +57,7 @@ fn row(agent: &AgentCard) -> [String; 6] {
     ]
 }
 
-fn allows(agent: &AgentCard) -> String {
+pub(super) fn allows(agent: &AgentCard) -> String {
     let words: Vec<&str> = agent.allows.iter().map(|permission| Permission::word(*permission)).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(",") }
 }

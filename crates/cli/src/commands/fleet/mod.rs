@@ -4,9 +4,11 @@ mod access;
 mod agent;
 mod broker;
 mod list;
+mod served;
 mod top;
 
 pub use access::{NamedFleet, expanded};
+pub use served::FleetShown;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::Exit;

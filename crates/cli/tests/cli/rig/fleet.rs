@@ -233,6 +233,13 @@ impl NearFleet {
         assert!(wait_until(Duration::from_secs(30), is_there), "it does not answer: {}", self.agent_log());
     }
 
+    /// Ends the agent.
+    pub fn stop_agent(&mut self) {
+        let mut agent = self.agent.take().expect("it was started");
+        agent.kill().expect("it can be killed");
+        agent.wait().expect("it ends");
+    }
+
     /// What the agent has said.
     pub fn agent_log(&self) -> String {
         fs::read_to_string(self.state().join("agent.log")).unwrap_or_default()

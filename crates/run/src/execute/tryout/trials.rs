@@ -7,6 +7,7 @@ use crate::error::RunError;
 use crate::execute::change::{clean, prepare};
 use crate::execute::steps::trial_plan;
 use sysdyno_analyze::search::{Search, TrialRequest};
+use sysdyno_analyze::squeeze::fewer_in_flight;
 use sysdyno_analyze::tryout::{
     CommandOutcome, NextTrial, ObservedTrial, observe_capacity, observe_command, observe_load,
 };
@@ -14,6 +15,7 @@ use sysdyno_record::command::CommandSpec;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{Arrival, HardStops, LoadPlan, RunPlan};
+use sysdyno_record::squeeze::SqueezeBite;
 use sysdyno_record::tryout::{Action, Settled, TryTrial, TryWorkload};
 use sysdyno_record::units::SpanNs;
 
@@ -21,6 +23,8 @@ use sysdyno_record::units::SpanNs;
 struct Ran {
     observation: ObservedTrial,
     load_trials: Vec<u32>,
+    /// How much less was on its way, if the variant takes connections.
+    fewer: Option<SqueezeBite>,
 }
 
 impl Lab<'_, '_, '_> {
@@ -36,7 +40,8 @@ impl Lab<'_, '_, '_> {
             TryWorkload::Commands => self.run_command(next)?,
         };
         let end_mono_ns = clock::monotonic();
-        let bites = self.squeezer.end()?;
+        let mut bites = self.squeezer.end()?;
+        bites.extend(ran.fewer);
         // What changed under way is not what was compared, whoever took CPUs besides.
         let wrong =
             if wrong.is_empty() { self.arms.read_back(&mut self.bench, next.variant)?.wrong } else { wrong };
@@ -81,16 +86,35 @@ impl Lab<'_, '_, '_> {
 
     fn run_load(&mut self, load: &LoadPlan, next: &NextTrial, settled: &Settled) -> Result<Ran, RunError> {
         let base = self.load_of(load, next.variant);
+        let left = self.connections_of(next.variant);
         let request = TrialRequest {
             purpose: TrialPurpose::Try,
             arrival: if settled.rate_hz.is_some() { open(load.arrival) } else { Arrival::Closed },
-            connections: load.connections,
+            connections: left.unwrap_or(load.connections),
             rate_hz: settled.rate_hz,
             window: settled.window,
             warmup: settled.warmup,
             seed: next.seed,
         };
-        self.one_load(&base, &request, next.variant)
+        let clocks = clock::pair();
+        let span = SpanNs(request.warmup.0 + request.window.0);
+        let done = self.bench.load(request.purpose, trial_plan(&base, &request), span)?;
+        let observation = self.observe(&done, next.variant, clock_step_ns(&clocks));
+        let ends = (&done.begin, &done.end);
+        let fewer = left.and_then(|left| {
+            self.bench
+                .journal
+                .last_trial(ends, &done.latency, &[], |view| fewer_in_flight(view, load.connections, left))
+        });
+        Ok(Ran { observation, load_trials: vec![done.begin.trial], fewer })
+    }
+
+    /// So many connections a variant leaves to the load; `None`: all.
+    fn connections_of(&self, variant: u32) -> Option<u32> {
+        match &self.plan.variants[variant as usize].action {
+            Action::Squeeze(squeeze) => squeeze.connections,
+            _ => None,
+        }
     }
 
     fn run_search(&mut self, run: &RunPlan, next: &NextTrial) -> Result<Ran, RunError> {
@@ -108,15 +132,7 @@ impl Lab<'_, '_, '_> {
             self.bench.cool_down()?;
         }
         let observation = observe_capacity(&observations, search.capacity().rate_hz);
-        Ok(Ran { observation, load_trials })
-    }
-
-    fn one_load(&mut self, base: &LoadPlan, request: &TrialRequest, variant: u32) -> Result<Ran, RunError> {
-        let clocks = clock::pair();
-        let left = SpanNs(request.warmup.0 + request.window.0);
-        let done = self.bench.load(request.purpose, trial_plan(base, request), left)?;
-        let observation = self.observe(&done, variant, clock_step_ns(&clocks));
-        Ok(Ran { observation, load_trials: vec![done.begin.trial] })
+        Ok(Ran { observation, load_trials, fewer: None })
     }
 
     fn observe(
@@ -138,7 +154,7 @@ impl Lab<'_, '_, '_> {
         self.bench.ask(|agent, link| agent.rest(COMMAND_REST, link))?;
         let series = self.bench.journal.series();
         let observation = observe_command(&outcome, series, &plan.limits, clock_step_ns(&clocks));
-        Ok(Ran { observation, load_trials: Vec::new() })
+        Ok(Ran { observation, load_trials: Vec::new(), fewer: None })
     }
 
     /// The command that is timed in trials of a variant.
