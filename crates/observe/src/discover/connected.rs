@@ -11,7 +11,7 @@ use crate::diag::{
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use sysdyno_netlink::NetlinkSocket;
@@ -50,6 +50,8 @@ pub(crate) struct Snapshot {
     connections: Vec<Connection>,
     /// Sockets of connections to the target that it has accepted, by inode.
     of_target: Vec<u64>,
+    /// Addresses at which connections of a namespace begin or end.
+    own: HashSet<(u64, IpAddr)>,
 }
 
 /// A TCP connection, as one of its ends sees it.
@@ -117,7 +119,13 @@ impl Snapshot {
         self.served[position].listen(socket.inode, queue, limit);
     }
 
+    /// Addresses of this host, each with the namespace that it is in.
+    pub(crate) fn own(&self) -> impl Iterator<Item = (u64, IpAddr)> {
+        self.own.iter().copied()
+    }
+
     fn add_connection(&mut self, namespace: u64, socket: &InetSocket, target: Option<&Endpoint>) {
+        self.own.insert((namespace, socket.local.ip().to_canonical()));
         match target.map(|target| [socket.local, socket.remote].map(|end| is_at(end, target))) {
             Some([true, _]) => self.of_target.push(u64::from(socket.inode)),
             Some([_, true]) => {}

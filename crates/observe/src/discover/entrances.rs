@@ -5,8 +5,8 @@
 //! listens on.
 
 use crate::diag::FileId;
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, SocketAddr};
 use sysdyno_record::plan::Endpoint;
 
 /// A place where connections are accepted, as the kernel tells it of each of them.
@@ -33,13 +33,29 @@ pub(crate) struct Entrances {
     pub(crate) hosts: HashMap<Entrance, Host>,
     /// The tier that answers at an address, as it is called in this network namespace.
     pub(crate) dialed: HashMap<(u64, SocketAddr), Endpoint>,
+    /// Addresses that are of this host in a network namespace: those at which connections were seen to begin or end.
+    pub(crate) own: HashSet<(u64, IpAddr)>,
     /// Those at which a tier was seen asking, with that tier; `None`: the one that the load reaches.
     pub(crate) asked: HashMap<Entrance, Option<Endpoint>>,
     /// Whether every connection that a tier asks at is seen, however short.
     pub(crate) is_watched: bool,
 }
 
+/// Own addresses that are remembered.
+const MAX_OWN: usize = 4096;
+
 impl Entrances {
+    /// Takes note of addresses of this host.
+    pub(crate) fn note_own(&mut self, addresses: impl Iterator<Item = (u64, IpAddr)>) {
+        let room = MAX_OWN.saturating_sub(self.own.len());
+        self.own.extend(addresses.take(room));
+    }
+
+    /// Whether an address of a namespace is certain to be on this host.
+    pub(crate) fn is_own(&self, namespace: u64, address: IpAddr) -> bool {
+        address.is_loopback() || self.own.contains(&(namespace, address))
+    }
+
     /// The tier that answers at a file.
     pub(crate) fn at_file(&self, file: FileId) -> Option<&Endpoint> {
         match self.hosts.get(&Entrance::Unix(file)) {

@@ -112,6 +112,8 @@ impl TierSearch {
                 (self.known_as(entrance), served.address.clone(), served.inodes.clone())
             })
             .collect();
+        let own = snapshot.own().map(|(namespace, address)| (self.namespaces.inode_of(namespace), address));
+        scene.entrances.note_own(own);
         let (mut served, of_target) = snapshot.into_served();
         served.retain(|served| !is_of_all_services(&served.address) && !scene.is_listener(&served.inodes));
         self.walk_cpu_ns = 0;

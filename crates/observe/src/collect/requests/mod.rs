@@ -135,7 +135,7 @@ impl RequestCollector {
         for (party, of_party) in program.sums()? {
             totals.add(party.role, &of_party);
             let tier = program.tier(party.tier);
-            if let (Some(entrance), Some(tier)) = (party.entrance(), &tier) {
+            if let (Some(entrance), Some(tier)) = (party.entrance(&scene.entrances), &tier) {
                 scene.entrances.asked.entry(entrance).or_insert_with(|| tier.clone());
             }
             let Some(shown) = shown(&party, tier, scene) else { continue };

@@ -74,11 +74,11 @@ impl Party {
     }
 
     /// Where the other end of a client accepts connections, if that is certain to be on this host.
-    pub(super) fn entrance(&self) -> Option<Entrance> {
+    pub(super) fn entrance(&self, entrances: &Entrances) -> Option<Entrance> {
         match self.peer.as_ref()? {
             Peer::Tcp { namespace, address } => {
                 let entrance = Entrance::Tcp { namespace: *namespace, port: address.port() };
-                address.ip().is_loopback().then_some(entrance)
+                entrances.is_own(*namespace, address.ip()).then_some(entrance)
             }
             Peer::Unix { file, .. } => file.map(Entrance::Unix),
         }
@@ -89,9 +89,8 @@ impl Party {
         match self.peer.as_ref()? {
             Peer::Tcp { namespace, address } => {
                 let dialed = entrances.dialed.get(&(*namespace, *address));
-                let at_port = Entrance::Tcp { namespace: *namespace, port: address.port() };
-                let here = match entrances.hosts.get(&at_port) {
-                    Some(Host::Tier(tier)) if address.ip().is_loopback() => tier.as_ref(),
+                let here = match self.entrance(entrances).and_then(|at| entrances.hosts.get(&at)) {
+                    Some(Host::Tier(tier)) => tier.as_ref(),
                     _ => None,
                 };
                 Some(dialed.or(here).cloned().unwrap_or(Endpoint::Tcp(*address)))
@@ -152,20 +151,26 @@ mod tests {
     #[test]
     fn the_other_end_is_a_tier_where_one_answers_there_and_else_an_address() {
         let port = u32::from(3306u16.to_be());
+        let here = Entrance::Tcp { namespace: 7, port: 3306 };
         let remote = Party::decode(&key([2, 1, AF_INET, 7, port], &[10, 1, 2, 3]), &place(5, b""));
         assert_eq!(remote.as_ref().map(|party| (party.tier, party.slot)), Some((2, 5)));
         let at = |ip: [u8; 4]| Endpoint::Tcp((ip, 3306).into());
-        assert_eq!(remote.as_ref().and_then(Party::entrance), None, "it may be on another host");
+        let entrance = |party: &Option<Party>, of: &Entrances| party.as_ref().and_then(|party| party.entrance(of));
+        assert_eq!(entrance(&remote, &Entrances::default()), None, "it may be on another host");
         assert_eq!(asked(remote.clone(), &Entrances::default()), Some(at([10, 1, 2, 3])));
         let mut entrances = Entrances::default();
         entrances.dialed.insert((7, ([10, 1, 2, 3], 3306).into()), at([0, 0, 0, 0]));
-        assert_eq!(asked(remote, &entrances), Some(at([0, 0, 0, 0])));
+        assert_eq!(asked(remote.clone(), &entrances), Some(at([0, 0, 0, 0])));
+        let mut own = Entrances::default();
+        own.note_own(std::iter::once((7, [10, 1, 2, 3].into())));
+        own.hosts.insert(here, Host::Tier(Some(at([0, 0, 0, 0]))));
+        assert_eq!(entrance(&remote, &own), Some(here));
+        assert_eq!(asked(remote, &own), Some(at([0, 0, 0, 0])), "it is an address of this host");
         let mapped = Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets();
         let local = Party::decode(&key([2, 1, AF_INET6, 7, port], &mapped), &place(5, b""));
         assert_eq!(asked(local.clone(), &entrances), Some(at([127, 0, 0, 1])));
-        let entrance = Entrance::Tcp { namespace: 7, port: 3306 };
-        assert_eq!(local.as_ref().and_then(Party::entrance), Some(entrance));
-        entrances.hosts.insert(entrance, Host::Tier(Some(at([0, 0, 0, 0]))));
+        assert_eq!(entrance(&local, &entrances), Some(here));
+        entrances.hosts.insert(here, Host::Tier(Some(at([0, 0, 0, 0]))));
         assert_eq!(asked(local, &entrances), Some(at([0, 0, 0, 0])), "it listens at all addresses");
     }
 
