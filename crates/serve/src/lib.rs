@@ -14,9 +14,9 @@
 mod answer;
 mod error;
 mod experiments;
+mod fleet;
 mod gate;
 mod key;
-mod fleet;
 mod labs;
 mod listening;
 mod live;

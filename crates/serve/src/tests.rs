@@ -348,7 +348,9 @@ fn without_orders_nothing_can_be_started() {
     assert!(
         stage.get("/labs").ends_with(r#"[{"name":"lab","state":"up","hosts":["server"],"services":[]}]"#)
     );
-    assert!(stage.get("/fleet").contains(r#""name":"web1","state":"free","labels":"site=east","allows":"load""#));
+    assert!(
+        stage.get("/fleet").contains(r#""name":"web1","state":"free","labels":"site=east","allows":"load""#)
+    );
 }
 
 #[test]

@@ -115,6 +115,15 @@ pub(super) fn headline(experiment: &ExperimentShown) -> Option<String> {
     let failed: Vec<&Steps> = steps.iter().filter(|one| one.last_passed().is_none()).collect();
     let least = failed.iter().filter_map(|one| one.boards.first()).map(|board| board.users).min();
     let least = least.map(|users| counted(f64::from(users), "user"));
+    if let Some(users) = same_users(&steps) {
+        let rates = steps.iter().filter_map(|one| one.last_passed().map(|board| board.rate_hz));
+        let least_hz = rates.fold(f64::INFINITY, f64::min);
+        let users = counted(f64::from(users), "user");
+        return Some(format!(
+            "All rules were met by every variant, up to {users} ({} operations/s or more)",
+            rate(least_hz)
+        ));
+    }
     Some(match (passed.as_slice(), least) {
         ([], least) => format!("No variant met all rules, not even with {}", least.unwrap_or_default()),
         (passed, None) => format!("All rules were met by {}", list(passed)),
@@ -123,6 +132,16 @@ pub(super) fn headline(experiment: &ExperimentShown) -> Option<String> {
             format!("All rules were met by {}; not even with {least} by {}", list(passed), list(&names))
         }
     })
+}
+
+/// The number of users up to which all of several groups met every rule, if it is the same and their greatest; `None`: it is not.
+fn same_users(steps: &[Steps]) -> Option<u32> {
+    let users = |one: &Steps| {
+        let passed = one.last_passed()?.users;
+        (one.boards.last()?.users == passed).then_some(passed)
+    };
+    let first = users(steps.first()?)?;
+    (steps.len() > 1 && steps.iter().all(|one| users(one) == Some(first))).then_some(first)
 }
 
 /// The variants in groups, if the number of users is a factor.
@@ -306,6 +325,11 @@ mod tests {
         assert_eq!(
             told(alone).as_deref(),
             Some("All rules were met by the server with up to 2 users (0.40 operations/s)")
+        );
+        let both = ["one", "two"].map(|server| [of(server, "10", 10, 50), of(server, "20", 20, 60)]);
+        assert_eq!(
+            told(both.into_iter().flatten().collect()).as_deref(),
+            Some("All rules were met by every variant, up to 20 users (4.00 operations/s or more)")
         );
         let none = vec![of("one", "10", 10, 1500), of("one", "20", 20, 1500)];
         assert_eq!(told(none).as_deref(), Some("No variant met all rules, not even with 10 users"));

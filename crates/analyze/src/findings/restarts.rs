@@ -59,8 +59,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![seen_in(column, seen(EvidenceRole::Mechanism, text.clone()))];
     let failures = view.failures_of(ENDS) as f64 + bad_gateways(view);
     if failures >= LOST.value * ended.len() as f64 {
-        let text =
-            format!("{} lost the connection or found nobody", counted(failures, "request"));
+        let text = format!("{} lost the connection or found nobody", counted(failures, "request"));
         found.push(evidence(EvidenceRole::Confirmer, &window, ENGINE, text));
     }
     let slow = Slow::Delayed { count: failures, most_ns: f64::INFINITY };
@@ -82,7 +81,8 @@ fn names(ended: &[&WatchedProcess]) -> Vec<String> {
 fn begun(scene: &Scene) -> usize {
     let measured = scene.focus.measured();
     let during = scene.focus.events.iter().filter(|event| {
-        let is_target = matches!(&event.event, EventKind::Watched(process) if process.role == ProcessRole::Target);
+        let is_target =
+            matches!(&event.event, EventKind::Watched(process) if process.role == ProcessRole::Target);
         is_target && event.mono_ns > measured.begin_mono_ns && event.mono_ns < measured.end_mono_ns
     });
     during.count()
@@ -98,7 +98,8 @@ mod tests {
 
     /// A server with two workers, of which one dies and is replaced.
     fn replaced(lost: u64) -> Specimen {
-        let worker = |pid| WatchedProcess { pid, ..WatchedProcess::new(pid, 99, "nginx", ProcessRole::Target) };
+        let worker =
+            |pid| WatchedProcess { pid, ..WatchedProcess::new(pid, 99, "nginx", ProcessRole::Target) };
         Specimen::open(2000.0, 10.0).server(0.4).fail(FailureClass::Reset, lost).edit(|case| {
             let scope = format!("process:{}", TARGET + 1);
             case.readings = case.readings.clone().dying("process.cpu_us", &scope, 1e5);
@@ -120,6 +121,9 @@ mod tests {
         let unharmed = find(replaced(0)).expect("a finding");
         assert_eq!(unharmed.confidence, Confidence::Excluded, "{unharmed:?}");
         let stays = find(Specimen::open(2000.0, 10.0).server(0.4)).expect("a finding");
-        assert_eq!((stays.confidence, stays.title.as_str()), (Confidence::Excluded, "No process of the server ended"));
+        assert_eq!(
+            (stays.confidence, stays.title.as_str()),
+            (Confidence::Excluded, "No process of the server ended")
+        );
     }
 }

@@ -57,12 +57,17 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let (trip, slow) = (duration(trip_ns), duration(slow_ns));
     let text = match trips < ONE_TRIP {
         true => format!("a round trip takes {trip} of a request's {slow}"),
-        false => format!("a round trip takes {trip}, and a request that takes {slow} needs {trips:.1} of them"),
+        false => {
+            format!("a round trip takes {trip}, and a request that takes {slow} needs {trips:.1} of them")
+        }
     };
     let window = view.steady();
     let seen = |role| evidence(role, &window, ENGINE, text.clone());
     if trip_ns < TRIP.value * 1e6 || share < SHARE.value {
-        return excluded("The way to the server is not what requests wait for", vec![seen(EvidenceRole::Against)]);
+        return excluded(
+            "The way to the server is not what requests wait for",
+            vec![seen(EvidenceRole::Against)],
+        );
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.push(where_spent(view).unwrap_or_else(|| fastest(view, trips * trip_ns)));
@@ -120,7 +125,8 @@ mod tests {
     /// A latency distribution that is hardly wider than the way.
     fn narrow(count: u64, least_ns: f64) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
-        (0..count).for_each(|rank| histogram.record((least_ns * (1.0 + 0.05 * rank as f64 / count as f64)) as u64));
+        (0..count)
+            .for_each(|rank| histogram.record((least_ns * (1.0 + 0.05 * rank as f64 / count as f64)) as u64));
         histogram
     }
 
@@ -142,7 +148,11 @@ mod tests {
     fn a_server_that_is_far_away_is_told_from_one_that_is_slow() {
         let finding = find(far(120e6, 125e6)).expect("a finding");
         assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
-        assert!(finding.title.starts_with("The way to the server is long: a round trip takes 1"), "{}", finding.title);
+        assert!(
+            finding.title.starts_with("The way to the server is long: a round trip takes 1"),
+            "{}",
+            finding.title
+        );
         let slow = find(far(20e6, 125e6)).expect("a finding");
         assert_eq!(slow.confidence, Confidence::Excluded, "{slow:?}");
         let near = find(far(80e3, 125e6)).expect("a finding");

@@ -90,7 +90,10 @@ fn no_bite(bites: &[SqueezeBite]) -> Option<String> {
     if let Some(fewer) = of(BiteCounter::FewerInFlight) {
         let share = fewer.moved / fewer.of;
         return (share < FEWER_MIN).then(|| {
-            format!("the squeeze did not bite: {:.0}% of the requests that should have been missing", 100.0 * share)
+            format!(
+                "the squeeze did not bite: {:.0}% of the requests that should have been missing",
+                100.0 * share
+            )
         });
     }
     match of(BiteCounter::BurntCpu) {

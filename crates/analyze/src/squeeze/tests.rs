@@ -178,7 +178,9 @@ fn the_bottleneck_ranks_first_and_its_elasticity_is_that_of_theory() {
         complete += u64::from(conclusion.sum.is_some_and(|sum| sum.word == SumWord::Complete));
     }
     let of = seeds();
-    println!("one tier limits: it ranks first in {first} of {of}, within 0.15 of theory in {near}; the others within 0.1 in {idle}");
+    println!(
+        "one tier limits: it ranks first in {first} of {of}, within 0.15 of theory in {near}; the others within 0.1 in {idle}"
+    );
     let least = seeds() * 95 / 100;
     assert!(first >= least && near >= least && idle >= least, "{first} {near} {idle}");
     assert!(complete >= seeds() * 9 / 10, "{complete}");
@@ -195,7 +197,9 @@ fn tiers_that_share_the_cpus_have_their_shares_and_sum_up_to_one() {
         complete += u64::from(conclusion.sum.is_some_and(|sum| sum.word == SumWord::Complete));
     }
     let of = seeds();
-    println!("tiers share the CPUs: ranked right in {ranked} of {of}, the first within 0.15 of its share in {near}");
+    println!(
+        "tiers share the CPUs: ranked right in {ranked} of {of}, the first within 0.15 of its share in {near}"
+    );
     assert!(ranked >= seeds() * 95 / 100 && near >= seeds() * 95 / 100, "{ranked} {near}");
     assert!(complete >= seeds() * 8 / 10, "{complete}");
 }

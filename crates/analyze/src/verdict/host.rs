@@ -243,8 +243,9 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
             return Observation::invalid(text);
         }
         // nginx reads its cache once, in a process that ends after a minute.
-        let is_helper =
-            |process: &&WatchedProcess| window.process_cpus(&[process]).is_some_and(|used| used < MASTER_CPU.value);
+        let is_helper = |process: &&WatchedProcess| {
+            window.process_cpus(&[process]).is_some_and(|used| used < MASTER_CPU.value)
+        };
         let counts = view.counts();
         if gone.iter().all(|process| is_helper(process)) && counts.failed + counts.timed_out == 0 {
             return Observation::remark(format!("{text}, which had no requests"));

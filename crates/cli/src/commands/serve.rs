@@ -20,7 +20,9 @@ use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::store::{ExperimentFolder, Run};
 use sysdyno_report::html;
-use sysdyno_serve::{AccessToken, Pages, RunsOrdered, ServeOptions, ServedAgent, ServedLab, serve as serve_pages};
+use sysdyno_serve::{
+    AccessToken, Pages, RunsOrdered, ServeOptions, ServedAgent, ServedLab, serve as serve_pages,
+};
 
 pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let runs_dir = args.record.or(SettingsFile::read()?.record).folder()?;

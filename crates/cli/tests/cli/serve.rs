@@ -17,8 +17,7 @@ struct Served {
 
 impl Served {
     fn start(mut command: Command) -> Served {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output is ours")).lines();
         let url = lines.next().expect("a line").expect("it can be read");
         let (address, token) = url
@@ -79,7 +78,9 @@ fn agents_of_a_fleet_are_shown_as_free_and_as_silent() {
     command.env("SYSDYNO_RUNS_DIR", program.runs());
     let served = Served::start(command);
     let limit = Duration::from_secs(60);
-    let is_shown = |state: &str| served.page("/fleet").contains(&format!(r#""name":"a0","state":"{state}","labels":"site=east""#));
+    let is_shown = |state: &str| {
+        served.page("/fleet").contains(&format!(r#""name":"a0","state":"{state}","labels":"site=east""#))
+    };
     assert!(wait_until(limit, || is_shown("free")), "{}", served.page("/fleet"));
     near.stop_agent();
     assert!(wait_until(limit, || is_shown("silent")), "{}", served.page("/fleet"));

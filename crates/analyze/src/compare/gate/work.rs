@@ -113,7 +113,7 @@ pub(super) const OTHER_VOLUME: Gate = Gate {
     name: "other-volume",
     meaning: "The servers sent different numbers of bytes per response, including headers. Where no body was \
               recorded, this is all that is known about the page.",
-    thresholds: &[VOLUME],
+    thresholds: &[VOLUME, OPERATION_VOLUME],
     remedy: "compare the headers of both, and remove those that only one sends",
     can_be_allowed: true,
     examine: Examine::Pair(examine_volume),
@@ -132,6 +132,9 @@ fn examine_volume(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
     let is_known = !reference.work.bodies.is_empty() && !run.work.bodies.is_empty();
     // Of several operations and of drawn sizes the mean varies by itself.
     let is_mixed = !run.load.workload.is_single() || run.load.wire.memcached.is_some();
+    if is_mixed && apart <= OPERATION_VOLUME.value {
+        return None;
+    }
     if is_known || is_mixed { Seen::warned(text) } else { Seen::refused(text) }
 }
 

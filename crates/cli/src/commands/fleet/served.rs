@@ -98,7 +98,8 @@ mod tests {
         let (shown, mut seen) = (FleetShown::default(), BTreeMap::new());
         shown.keep(&mut seen, vec![card("web1"), card("web2")]);
         shown.keep(&mut seen, vec![card("web2")]);
-        let told: Vec<_> = shown.agents().into_iter().map(|agent| (agent.name, agent.state, agent.busy_ratio)).collect();
+        let told: Vec<_> =
+            shown.agents().into_iter().map(|agent| (agent.name, agent.state, agent.busy_ratio)).collect();
         let expected = [("web1", "silent", None), ("web2", "free", Some(0.25))];
         assert_eq!(told, expected.map(|(name, state, busy)| (name.to_owned(), state.to_owned(), busy)));
     }

@@ -155,7 +155,8 @@ mod tests {
         let remote = Party::decode(&key([2, 1, AF_INET, 7, port], &[10, 1, 2, 3]), &place(5, b""));
         assert_eq!(remote.as_ref().map(|party| (party.tier, party.slot)), Some((2, 5)));
         let at = |ip: [u8; 4]| Endpoint::Tcp((ip, 3306).into());
-        let entrance = |party: &Option<Party>, of: &Entrances| party.as_ref().and_then(|party| party.entrance(of));
+        let entrance =
+            |party: &Option<Party>, of: &Entrances| party.as_ref().and_then(|party| party.entrance(of));
         assert_eq!(entrance(&remote, &Entrances::default()), None, "it may be on another host");
         assert_eq!(asked(remote.clone(), &Entrances::default()), Some(at([10, 1, 2, 3])));
         let mut entrances = Entrances::default();
