@@ -17,7 +17,7 @@ use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 
 const LOST: Threshold = Threshold::new(
     "requests that lost their connection or found nobody, for each process that ended",
-    1.0,
+    0.5,
     "count",
     HOUSE,
 );
