@@ -120,7 +120,7 @@ function Notes({ tier }: { tier: PathTier }) {
   const trip = requests.round_trip_ns === undefined ? "" : ` (a round trip takes ${duration(requests.round_trip_ns)})`;
   const notes = [
     requests.own_ns === undefined && "Requests share connections and cannot be told apart, so these times are those of connections.",
-    elsewhere > ELSEWHERE && `${percent(elsewhere)} of a request’s time was not spent here: network, or the generator${trip}.`,
+    elsewhere > ELSEWHERE && `${percent(elsewhere)} of a request’s time passed before the connection was taken up, on the network${trip}, or in the generator.`,
     elsewhere < -ELSEWHERE && `These times are ${percent(-elsewhere)} longer than what the generator saw.`,
   ].filter((note) => note !== false);
   return (

@@ -40,12 +40,22 @@ const IDLE: Threshold = Threshold::new(
 const CLOSED: Threshold =
     Threshold::new("share of requests on connections that the server closed", 0.01, "ratio", HOUSE);
 
+const STARVED: Threshold = Threshold::new(
+    "time in which the server's threads waited for a CPU ÷ time in which they wanted one, to be what connections wait for",
+    0.5,
+    "ratio",
+    HOUSE,
+);
+
+/// Less waiting for CPUs than this keeps nobody from taking up connections. Unit: CPUs.
+const STARVED_LEAST: f64 = 0.1;
+
 /// F11.
 pub(super) const CAPPED: Rule = Rule {
     id: "F11",
     name: "connections-capped",
     meaning: "The server serves a fixed number of connections at a time, fewer than the load opens.",
-    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, CLOSED],
+    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, CLOSED, STARVED],
     place: Place::Server,
     needs: &[column::CONNECTIONS_ESTABLISHED],
     remedy: "raise the server's own limit (worker_connections, -c, max-connections) together with its limit of file descriptors",
@@ -142,9 +152,19 @@ fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     // Where no CPU is left, event loops take up connections as late as everything else.
     let is_busy = |evidence: &Evidence| evidence.role == EvidenceRole::Against;
     found.extend(cpus_left(scene, &window).filter(is_busy));
+    found.extend(starved(&processes, &window));
     let failures = view.failures_of(ENDS) as f64 + view.counts().timed_out as f64;
     let reach = Reach { failures, ..Reach::used_up(view, 1.0 - capped.most / wanted) };
     Some(Case::new(format!("The server limits its connections: {text}"), found, reach))
+}
+
+/// That those who would take up connections wait for a CPU instead, whoever else has it.
+fn starved(processes: &[&WatchedProcess], window: &Window) -> Option<Evidence> {
+    let (waited, ran) = (window.process_run_delay(processes)?, window.process_cpus(processes)?);
+    let share =
+        ratio(waited, waited + ran).filter(|share| *share >= STARVED.value && waited >= STARVED_LEAST)?;
+    let text = format!("its threads waited for a CPU {} of the time that they wanted one", percent(share));
+    Some(evidence(EvidenceRole::Against, window, "/proc/PID/schedstat", text))
 }
 
 /// The address of those that the load reaches that has most connections.
@@ -270,6 +290,9 @@ mod tests {
         assert!(confidence(holding(32.0, 2.0, 32.0)) >= Some(Confidence::Likely), "the load opens 64");
         let busy = holding(32.0, 2.0, 32.0).cpu(0.6, 0.35, 0.02).server(1.9);
         assert_eq!(confidence(busy), Some(Confidence::Possible), "its event loops are late");
+        let starved =
+            holding(32.0, 2.0, 32.0).counter("process.run_delay_us", &format!("process:{TARGET}"), 0.9e6);
+        assert_eq!(confidence(starved), Some(Confidence::Possible), "others have its CPU");
         assert_eq!(confidence(holding(64.0, 2.0, 0.0)), Some(Confidence::Excluded), "it holds all");
         assert_eq!(confidence(holding(32.0, 2.0, 0.0)), Some(Confidence::Excluded), "none waits");
         assert_eq!(confidence(holding(32.0, 32.0, 32.0)), Some(Confidence::Excluded), "each has a worker");

@@ -35,9 +35,11 @@ const NEAR_NS: f64 = 10e6;
 /// T11.
 pub(super) fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
-    // The client delays it: that is the generator's host.
-    let window = view.whole();
-    let acks = window.occurrences(column::DELAYED_ACKS, NETNS)?;
+    // The client delays it, or a proxy that is the client of the next tier.
+    let windows = [view.whole(), view.server_whole()];
+    let delayed =
+        windows.iter().filter_map(|window| Some((window.occurrences(column::DELAYED_ACKS, NETNS)?, window)));
+    let (acks, window) = delayed.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     let all = view.latency.get(LatencyKind::Service).count() as f64;
     let mode = in_mode(view)?;
     let late = if mode.share < IN_MODE.value { kept_back(view) } else { None };
@@ -53,7 +55,7 @@ pub(super) fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let is_enough = ratio(acks, late_count).is_some_and(|part| part >= PER_RESPONSE.value);
     let source = "/proc/PID/net/netstat TcpExt DelayedACKs";
     let delayed =
-        |role| seen_in(column::DELAYED_ACKS.at(NETNS), evidence(role, &window, source, text.clone()));
+        |role| seen_in(column::DELAYED_ACKS.at(NETNS), evidence(role, window, source, text.clone()));
     if !is_enough {
         let against = vec![delayed(EvidenceRole::Against)];
         return excluded("No response waited for a delayed acknowledgement", against);

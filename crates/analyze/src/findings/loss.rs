@@ -21,6 +21,12 @@ const SLOW: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const DOUBLED: Threshold = Threshold::new(
+    "segments of which the receiver said that it had them already (DSACK) ÷ retransmitted segments, at most",
+    0.5,
+    "ratio",
+    "RFC 2883; tail loss probes repeat what is only acknowledged late",
+);
 /// Least retransmission timeout of Linux (`TCP_RTO_MIN`, `include/net/tcp.h`). Unit: nanoseconds.
 const RETRY_NS: f64 = 0.2e9;
 
@@ -29,7 +35,7 @@ pub(super) const LOSS: Rule = Rule {
     id: "N17",
     name: "packet-loss",
     meaning: "Packets are lost between the hosts, and TCP has to send them again.",
-    thresholds: &[LOST, SLOW],
+    thresholds: &[LOST, SLOW, DOUBLED],
     place: Place::Elsewhere,
     needs: &[column::TCP_RETRANS_SEGS],
     remedy: "find where they are lost (errors and drops of interfaces, full queues, a firewall); until then a loss-tolerant \
@@ -64,6 +70,16 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     };
     if share < LOST.value {
         return excluded("Packets are not lost", vec![seen(EvidenceRole::Against)]);
+    }
+    let doubled = most(column::TCP_DSACKS);
+    if doubled >= DOUBLED.value * again {
+        text += &format!(", of which {} had arrived before", whole(doubled.min(again)));
+        let source = "/proc/PID/net/netstat TcpExt TCPDSACKRecv";
+        let seen = seen_in(
+            column::TCP_DSACKS.at(NETNS),
+            evidence(EvidenceRole::Against, window, source, text.clone()),
+        );
+        return excluded("Packets are not lost", vec![seen]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     let timers = most(column::TCP_TIMEOUTS);
@@ -140,6 +156,8 @@ mod tests {
     #[test]
     fn loss_is_what_happened_if_so_many_requests_met_it() {
         assert!(confidence(lossy(2_000.0)) >= Some(Confidence::Likely));
+        let doubled = lossy(2_000.0).counter("TcpExt.TCPDSACKRecv", NETNS, 1_900.0);
+        assert_eq!(confidence(doubled), Some(Confidence::Excluded), "it had arrived before");
         assert_eq!(confidence(lossy(150.0)), Some(Confidence::Possible), "it touched one request in ten");
         assert_eq!(confidence(lossy(50.0)), Some(Confidence::Excluded));
         assert_eq!(confidence(slow()), None, "nobody counted");

@@ -30,7 +30,10 @@ pub(super) const DISK_WAITS: LimitSign = LimitSign {
     quantity: column::WAITS_DISK,
     measure: SignMeasure::Mean,
     least: Threshold::new("threads of one tier that wait for a disk, on average", 0.2, "count", HOUSE),
-    say: |count, tier| format!("of {tier} {count:.1} threads waited for a disk at a time"),
+    say: |count, tier| {
+        let whose = if tier == "target" { "the server" } else { tier };
+        format!("{count:.1} threads of {whose} waited for a disk at a time")
+    },
 };
 
 /// That the server's control group read pages again that it had just dropped.

@@ -50,8 +50,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let ended: Vec<&WatchedProcess> = targets.into_iter().filter(is_ended).collect();
     let seen = |role, text: String| evidence(role, &window, SOURCE, text);
     let Some(first) = ended.first() else {
-        let text = "all processes of the server lived to the end".to_owned();
-        return excluded("No process of the server ended", vec![seen(EvidenceRole::Against, text)]);
+        let text = "no process of the server was seen to end".to_owned();
+        return excluded("The server's processes stay", vec![seen(EvidenceRole::Against, text)]);
     };
     let begun = begun(scene);
     let text = format!("{} ended, and {begun} began", list(&names(&ended)));
@@ -63,8 +63,9 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         found.push(evidence(EvidenceRole::Confirmer, &window, ENGINE, text));
     }
     let slow = Slow::Delayed { count: failures, most_ns: f64::INFINITY };
-    let title = match begun {
-        0 => format!("Processes of the server end: {text}"),
+    let title = match (ended.len(), begun) {
+        (1, _) => format!("A process of the server ended: {text}"),
+        (_, 0) => format!("Processes of the server end: {text}"),
         _ => format!("Processes of the server end and are started again: {text}"),
     };
     Some(Case::new(title, found, Reach { failures, slow, events: None }))
@@ -123,7 +124,7 @@ mod tests {
         let stays = find(Specimen::open(2000.0, 10.0).server(0.4)).expect("a finding");
         assert_eq!(
             (stays.confidence, stays.title.as_str()),
-            (Confidence::Excluded, "No process of the server ended")
+            (Confidence::Excluded, "The server's processes stay")
         );
     }
 }

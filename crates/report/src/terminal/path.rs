@@ -120,7 +120,7 @@ fn notes(tier: &PathTier) -> Vec<String> {
         });
         notes.push(match ratio > 0.0 {
             true => format!(
-                "{percent} of a request's time was not spent at {}: network, or the generator{trip}",
+                "{percent} of a request's time passed before {} had its connection, on the network{trip}, or in the generator",
                 tier.name
             ),
             false => format!("the times of {} are {percent} longer than what the generator saw", tier.name),

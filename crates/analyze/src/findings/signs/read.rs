@@ -6,6 +6,10 @@ use crate::readings::{Window, process_scope, ratio};
 use crate::view::TrialView;
 use sysdyno_record::column::{CGROUP_GENERATOR, Quantity, ScopeKind};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::units::MonoNs;
+
+/// Between two readings of what changes slowly, such as file systems, at most. Unit: nanoseconds.
+const AROUND_NS: u64 = 6_000_000_000;
 
 /// What of a quantity is compared.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +45,8 @@ pub(crate) struct SignReading<'a> {
 impl LimitSign {
     /// Its reading on the server's host; `None`: nothing was read.
     pub(super) fn read(&self, view: &TrialView) -> Option<SignReading<'_>> {
-        let steady = view.server_steady();
-        let scopes = steady.scopes(self.quantity).into_iter().filter(|scope| self.is_of_server(view, scope));
+        let window = self.levels(view);
+        let scopes = window.scopes(self.quantity).into_iter().filter(|scope| self.is_of_server(view, scope));
         let of = |scope| Some((self.amount(view, scope)?, scope));
         let amounts: Vec<(f64, &str)> = scopes.filter_map(of).collect();
         let (most, scope) = amounts.iter().copied().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
@@ -68,6 +72,23 @@ impl LimitSign {
         }
     }
 
+    /// Where its levels are read: in the measured phases, or, where a load ended before any reading of them, around the trial.
+    fn levels<'v>(&self, view: &TrialView<'v>) -> Window<'v> {
+        let steady = view.server_steady();
+        let is_read = |scope: &str| steady.level(self.quantity, scope).is_some();
+        let is_level = matches!(self.measure, SignMeasure::Level(_) | SignMeasure::Used(_));
+        let is_missing = is_level && !steady.scopes(self.quantity).into_iter().any(is_read);
+        if !is_missing {
+            return steady;
+        }
+        let (begin, end) = (view.begin.begin_mono_ns, view.end.end_mono_ns);
+        Window::new(
+            view.server_series(),
+            MonoNs(begin.0.saturating_sub(AROUND_NS)),
+            MonoNs(end.0.saturating_add(AROUND_NS)),
+        )
+    }
+
     fn amount(&self, view: &TrialView, scope: &str) -> Option<f64> {
         let (steady, quantity) = (view.server_steady(), self.quantity);
         match self.measure {
@@ -86,10 +107,12 @@ impl LimitSign {
             }
             SignMeasure::Mean => Some(steady.level(quantity, scope)?.mean),
             SignMeasure::Level(whole) => {
-                ratio(steady.level(quantity, scope)?.max, steady.level(whole, scope)?.last)
+                let levels = self.levels(view);
+                ratio(levels.level(quantity, scope)?.max, levels.level(whole, scope)?.last)
             }
             SignMeasure::Used(whole) => {
-                let left = ratio(steady.level(quantity, scope)?.last, steady.level(whole, scope)?.last)?;
+                let levels = self.levels(view);
+                let left = ratio(levels.level(quantity, scope)?.last, levels.level(whole, scope)?.last)?;
                 Some(1.0 - left)
             }
         }
