@@ -147,8 +147,8 @@ pub const REMEDIES: &[Remedy] = &[
             change("listener.*.backlog", ValueStep::AtLeast(4096), ""),
             change("net.core.somaxconn", ValueStep::OfFirst(1), ""),
         ],
-        when: &["T01", "T04"],
-        why: "a full accept queue drops connections, which come again after a second",
+        when: &["T01", "T03", "T04"],
+        why: "a full accept queue drops connections, which come again after a second; half-open ones are limited by its length, too",
         source: "listen(2); admin-guide/sysctl/net.rst",
         ..NONE
     },
