@@ -350,7 +350,7 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let few =
         few.map(|events| against(format!("it was seen only {}", counted(events.round().max(1.0), "time"))));
     let effect = NoticedEffect::of(&Scene { focus, ..*scene });
-    if effect.is_none() && (focus.is_open() || case.reach.is_nothing(&focus)) {
+    if effect.is_none() && (focus.is_open() || case.reach.is_nothing(&focus) && is_answered(&focus)) {
         return unnoticed(case, &focus);
     }
     let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
@@ -363,6 +363,13 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     case.evidence.extend(effect.into_iter().flat_map(NoticedEffect::evidence));
     case.evidence.extend(few.into_iter().chain(too_little));
     explained
+}
+
+/// Whether each request of the trial got its answer, the last ones included: one that still waits for its connection is in no
+/// time that was measured.
+fn is_answered(view: &TrialView) -> bool {
+    let total = &view.end.summary.total;
+    total.failed + total.timed_out + total.in_flight == 0
 }
 
 /// A mechanism that nobody noticed is no bottleneck: the case is excluded. A closed loop notices whatever makes it slower,

@@ -165,6 +165,9 @@ fn connections_of_somebody_else_do_not_limit_a_closed_loop_that_opened_its_own_i
         let flooded = flooded.counter(column::TCP_SYN_RETRANS.name, NETNS, 60.0);
         found(rule, flooded).expect("a finding")
     };
+    let waiting =
+        flooded(Specimen::closed(1, 2_000.0, 20.0).edit(|case| case.end.summary.total.timed_out = 1));
+    assert!(waiting.confidence > Confidence::Excluded, "one still waits for its connection: {waiting:?}");
     let finding = flooded(Specimen::closed(1, 2_000.0, 20.0));
     assert_eq!(finding.confidence, Confidence::Excluded, "{finding:?}");
     assert!(finding.title.starts_with("No effect on requests"), "{finding:?}");
