@@ -24,7 +24,7 @@ help:
 	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make cases-full         all of them at full length, for a night; the folders are kept in CASES_FOLDER, if it is set'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
-	@echo 'make selftest           plant every known fault in real services at three intensities, and judge each diagnosis; as root, about 15 minutes'
+	@echo 'make selftest           plant every known fault in real services at three intensities, and judge each diagnosis; as root, about 25 minutes'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers;'
 	@echo '                        full and broken disks under a record; about 50 minutes'
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
