@@ -32,7 +32,7 @@ help:
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make prove-test         squeezes, proofs, and autotunes of simulated servers, and squeezes of real ones whose bottleneck is known;'
-	@echo '                        as root, about a quarter of an hour (PAGE=docs/dev/method/squeeze.md)'
+	@echo '                        as root, about a quarter of an hour'
 	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
 	@echo 'make fleet-scale        fifty agents that send, 500 more that wait: exact counts, traffic, memory; as root, three minutes'
 	@echo 'make fleet-test         kill, freeze, and cut off agents, controller, and broker under load; wrong keys, versions, and messages; as root'
@@ -94,7 +94,7 @@ hosts-test: build
 
 prove-test: build
 	SYSDYNO_SLOW_TESTS=1 $(CARGO) test --package sysdyno-analyze --lib -- --nocapture --test-threads 1 squeeze::tests autotune:: proof::
-	scripts/test-prove '$(PROGRAM)' $(PAGE)
+	scripts/test-prove '$(PROGRAM)'
 
 fleet-demo: build
 	scripts/fleet-demo '$(PROGRAM)'
