@@ -11,8 +11,8 @@ named! {
         ThrottledPeriods "throttled_periods";
         /// CPU time that was burnt, of that which should have been. Unit: seconds. Source: the burner's own CPU clock.
         BurntCpu "burnt_cpu";
-        /// Requests that the load had less on their way than its planned number of connections can have, mean, of those that
-        /// were taken away. Unit: count. Source: the intervals of the load.
+        /// What is missing to as many requests on their way as the planned connections can have, when there were most of them, of
+        /// what was taken away. Unit: count. Source: the intervals of the load.
         FewerInFlight "fewer_in_flight";
     }
 }
