@@ -35,7 +35,7 @@ pub fn serve(args: ServeArgs, ui: &Ui) -> anyhow::Result<Exit> {
         experiments_dir: Some(beside(&runs_dir)),
         cache: cache_folder(),
         token,
-        pages: Arc::new(Folders { fleet: FleetShown::follow(&args.broker)? }),
+        pages: Arc::new(Folders { fleet: FleetShown::new(&args.broker)? }),
         orders: args.allow_runs.then(ordered).transpose()?,
     };
     serve_pages(

@@ -87,6 +87,14 @@ fn agents_of_a_fleet_are_shown_as_free_and_as_silent() {
 }
 
 #[test]
+fn credentials_that_cannot_be_read_are_told_before_it_listens() {
+    let program = Program::new();
+    let outcome = program.run(["serve", "--nats-creds", "/nowhere/controller.creds"]);
+    assert!(outcome.expect_code(2).stderr.contains("/nowhere/controller.creds"), "{outcome}");
+    assert_eq!(outcome.stdout, "");
+}
+
+#[test]
 fn it_listens_on_loopback_only_and_says_what_to_type_instead() {
     let program = Program::new();
     let outcome = program.run(["serve", "--listen", "0.0.0.0:8080"]);

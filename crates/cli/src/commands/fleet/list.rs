@@ -87,11 +87,11 @@ pub(super) fn document(agent: &AgentCard) -> serde_json::Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use sysdyno_record::fleet::FleetLabels;
 
-    fn agent(name: &str, labels: &str, leased_to: Option<&str>) -> AgentCard {
+    pub(in crate::commands::fleet) fn agent(name: &str, labels: &str, leased_to: Option<&str>) -> AgentCard {
         serde_json::from_value(json!({
             "name": name, "version": VERSION, "fleet_protocol": sysdyno_fleet::FLEET_PROTOCOL,
             "agent_protocol": sysdyno_run::agent::wire::PROTOCOL,

@@ -1,72 +1,85 @@
-//! The agents of a fleet for the pages of `serve`: a thread asks every few seconds who is there.
+//! The agents of a fleet for the pages of `serve`: a thread asks who is there while somebody looks.
 
 use super::access::{FleetAccess, own_folder};
 use super::list::{allows, state};
+use anyhow::anyhow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use sysdyno_fleet::{AgentCard, Broker};
+use sysdyno_fleet::{AgentCard, Broker, Credentials};
 use sysdyno_plan::options::BrokerOptions;
 use sysdyno_serve::ServedAgent;
 
 /// How long agents may take to answer.
 const ANSWERS: Duration = Duration::from_secs(1);
 
-/// Between two questions.
+/// Between two questions, however many look.
 const BETWEEN: Duration = Duration::from_secs(4);
 
-/// Before a broker that cannot be reached is tried again.
-const AGAIN: Duration = Duration::from_secs(10);
-
 /// The agents as they were last seen; none where there are no credentials for a fleet.
-#[derive(Clone, Default)]
-pub struct FleetShown(Arc<Mutex<Vec<ServedAgent>>>);
+#[derive(Default)]
+pub struct FleetShown {
+    agents: Arc<Mutex<Vec<ServedAgent>>>,
+    /// That somebody looks; `None`: there is no fleet.
+    looks: Option<SyncSender<()>>,
+}
 
 impl FleetShown {
-    /// Follows the fleet that options name, or the one whose broker was started here.
+    /// The fleet that options name, or the one whose broker was started here. Its broker need not be reached yet.
     ///
     /// # Errors
-    /// It is not known where this user keeps the state of a fleet.
-    pub fn follow(options: &BrokerOptions) -> anyhow::Result<FleetShown> {
-        let shown = FleetShown::default();
-        let folder = own_folder()?;
-        let is_there = options.nats_creds.is_some()
-            || Broker::below(&folder).is_ok_and(|broker| broker.controller_file().exists());
-        if is_there {
-            let (own, options) = (shown.clone(), options.clone());
-            std::thread::spawn(move || own.ask(&folder, &options));
+    /// The credentials that were named cannot be read.
+    pub fn new(options: &BrokerOptions) -> anyhow::Result<FleetShown> {
+        if let Some(file) = &options.nats_creds {
+            Credentials::read(file, None).map_err(|error| anyhow!("{error}"))?;
         }
+        // Who has no place for the state of a fleet has no fleet either.
+        let Ok(folder) = own_folder() else { return Ok(FleetShown::default()) };
+        let is_own = || Broker::below(&folder).is_ok_and(|broker| broker.controller_file().exists());
+        if options.nats_creds.is_none() && !is_own() {
+            return Ok(FleetShown::default());
+        }
+        let (looks, looked) = mpsc::sync_channel(1);
+        let shown = FleetShown { looks: Some(looks), ..FleetShown::default() };
+        let (agents, options) = (Arc::clone(&shown.agents), options.clone());
+        std::thread::spawn(move || {
+            answer(&looked, &agents, || FleetAccess::connect_below(&folder, &options, None))
+        });
         Ok(shown)
     }
 
-    /// Those that answered, and those that did before and do not any more.
+    /// Those that answered when somebody last looked, and those that had before and did not then.
     pub fn agents(&self) -> Vec<ServedAgent> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        // One look that is waiting is enough.
+        let _ = self.looks.as_ref().map(|looks| looks.try_send(()));
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
 
-    fn ask(&self, folder: &Path, options: &BrokerOptions) -> ! {
-        let mut seen = BTreeMap::new();
-        loop {
-            let Ok(access) = FleetAccess::connect_below(folder, options, None) else {
-                std::thread::sleep(AGAIN);
-                continue;
-            };
-            loop {
-                self.keep(&mut seen, access.roster_for(ANSWERS));
-                std::thread::sleep(BETWEEN);
-            }
+/// Asks for the agents whenever somebody has looked, until nobody can any more.
+fn answer(
+    looked: &Receiver<()>,
+    agents: &Mutex<Vec<ServedAgent>>,
+    connect: impl Fn() -> anyhow::Result<FleetAccess>,
+) {
+    let (mut access, mut seen) = (None, BTreeMap::new());
+    while looked.recv().is_ok() {
+        access = access.or_else(|| connect().ok());
+        if let Some(access) = &access {
+            keep(&mut seen, access.roster_for(ANSWERS));
+            *agents.lock().unwrap_or_else(PoisonError::into_inner) = seen.values().cloned().collect();
         }
+        std::thread::sleep(BETWEEN);
     }
+}
 
-    fn keep(&self, seen: &mut BTreeMap<String, ServedAgent>, answered: Vec<AgentCard>) {
-        for agent in seen.values_mut() {
-            agent.state = "silent".to_owned();
-            agent.busy_ratio = None;
-        }
-        seen.extend(answered.iter().map(|card| (card.name.clone(), served(card))));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen.values().cloned().collect();
+fn keep(seen: &mut BTreeMap<String, ServedAgent>, answered: Vec<AgentCard>) {
+    for agent in seen.values_mut() {
+        agent.state = "silent".to_owned();
+        agent.busy_ratio = None;
     }
+    seen.extend(answered.iter().map(|card| (card.name.clone(), served(card))));
 }
 
 fn served(card: &AgentCard) -> ServedAgent {
@@ -82,25 +95,16 @@ fn served(card: &AgentCard) -> ServedAgent {
 
 #[cfg(test)]
 mod tests {
+    use super::super::list::tests::agent;
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn who_does_not_answer_any_more_is_silent() {
-        let card = |name: &str| -> AgentCard {
-            let card = json!({
-                "name": name, "version": super::super::access::VERSION, "labels": {"site": "east"}, "allows": ["load"],
-                "fleet_protocol": sysdyno_fleet::FLEET_PROTOCOL, "agent_protocol": sysdyno_run::agent::wire::PROTOCOL,
-                "cpus_count": 8, "memory_bytes": null, "cpu": null, "kernel": null, "busy_ratio": 0.25, "leased_to": null,
-            });
-            serde_json::from_value(card).expect("a card")
-        };
-        let (shown, mut seen) = (FleetShown::default(), BTreeMap::new());
-        shown.keep(&mut seen, vec![card("web1"), card("web2")]);
-        shown.keep(&mut seen, vec![card("web2")]);
-        let told: Vec<_> =
-            shown.agents().into_iter().map(|agent| (agent.name, agent.state, agent.busy_ratio)).collect();
-        let expected = [("web1", "silent", None), ("web2", "free", Some(0.25))];
-        assert_eq!(told, expected.map(|(name, state, busy)| (name.to_owned(), state.to_owned(), busy)));
+        let mut seen = BTreeMap::new();
+        keep(&mut seen, vec![agent("web1", "site=east", None), agent("web2", "", None)]);
+        keep(&mut seen, vec![agent("web2", "", Some("ops1"))]);
+        let told: Vec<_> = seen.values().map(|agent| (agent.name.as_str(), agent.state.as_str())).collect();
+        assert_eq!(told, [("web1", "silent"), ("web2", "used by ops1")]);
+        assert_eq!(seen["web1"].labels, "site=east", "what is known of it stays");
     }
 }

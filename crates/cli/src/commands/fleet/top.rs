@@ -104,18 +104,14 @@ fn line(seen: &BTreeMap<String, SeenAgent>, silent_since: MonoNs) -> serde_json:
 
 #[cfg(test)]
 mod tests {
+    use super::super::list::tests::agent as card;
     use super::*;
 
     #[test]
     fn who_has_not_answered_lately_is_silent() {
         let agent = |name: &str, second: u64| {
-            let card = serde_json::from_value(json!({
-                "name": name, "version": super::super::access::VERSION, "labels": {}, "allows": [],
-                "fleet_protocol": sysdyno_fleet::FLEET_PROTOCOL, "agent_protocol": sysdyno_run::agent::wire::PROTOCOL,
-                "cpus_count": 8, "memory_bytes": null, "cpu": null, "kernel": null, "busy_ratio": 0.25, "leased_to": null,
-            }));
-            let answered = MonoNs(second * 1_000_000_000);
-            (name.to_owned(), SeenAgent { card: card.expect("a card"), answered })
+            let card = AgentCard { busy_ratio: Some(0.25), ..card(name, "", None) };
+            (name.to_owned(), SeenAgent { card, answered: MonoNs(second * 1_000_000_000) })
         };
         let seen = BTreeMap::from([agent("web1", 10), agent("w2", 7)]);
         let expected = "\
