@@ -248,6 +248,14 @@ impl<'a> Window<'a> {
         self.sum_cpus(column::PROCESS_RUN_DELAY, processes)
     }
 
+    /// The same as a part of the time in which they could run. Unit: ratio.
+    ///
+    /// `None`: none of them has readings, or they never wanted a CPU.
+    pub fn run_delay_ratio(&self, processes: &[&WatchedProcess]) -> Option<f64> {
+        let (waited, ran) = (self.process_run_delay(processes)?, self.process_cpus(processes)?);
+        ratio(waited, waited + ran)
+    }
+
     /// What the threads of these processes did, busiest first.
     ///
     /// A process whose threads are not listed and that has one thread stands for that thread.

@@ -3,7 +3,7 @@
 use crate::readings::{Window, ratio};
 use std::net::IpAddr;
 use sysdyno_record::column::listener_scope;
-use sysdyno_record::event::{Event, ProcessRole, WatchedProcess};
+use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{
     Blame, Counts, FailureClass, Interval, LatencyKind, LatencySet, LatencySummary, PhaseSummary, TrialBegin,
@@ -142,6 +142,17 @@ impl<'a> TrialView<'a> {
     /// Processes with this role.
     pub fn processes(&self, role: ProcessRole) -> Vec<&'a WatchedProcess> {
         self.watched.iter().filter(|process| process.role == role).collect()
+    }
+
+    /// Processes of the server, of all tiers, that appeared while it was measured.
+    pub fn newcomers(&self) -> impl Iterator<Item = &'a WatchedProcess> {
+        let span = self.measured().begin_mono_ns..self.measured().end_mono_ns;
+        self.events.iter().filter(move |event| span.contains(&event.mono_ns)).filter_map(|event| match &event
+            .event
+        {
+            EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process),
+            _ => None,
+        })
     }
 
     /// The processes of the server that listen where a scope says; those that the load reaches, if it is no tier's.

@@ -75,15 +75,12 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         return excluded(NOT, vec![seen(EvidenceRole::Against, text)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
+    let waited = window.run_delay_ratio(&targets).filter(|share| *share >= WAITED.value);
+    found.extend(waited.map(|share| {
+        let text = format!("its threads waited for a CPU {} of the time that they could run", percent(share));
+        evidence(EvidenceRole::Confirmer, &window, "/proc/PID/task/TID/schedstat", text)
+    }));
     let ran = window.process_cpus(&targets);
-    let waited = window.process_run_delay(&targets).zip(ran);
-    found.extend(waited.filter(|(waited, ran)| *waited >= WAITED.value * (waited + ran)).map(
-        |(waited, ran)| {
-            let share = percent(waited / (waited + ran));
-            let text = format!("its threads waited for a CPU {share} of the time that they could run");
-            evidence(EvidenceRole::Confirmer, &window, "/proc/PID/task/TID/schedstat", text)
-        },
-    ));
     let part = ran.and_then(|ran| ratio(ran, cpus.len() as f64)).filter(|part| *part >= OWN.value);
     found.extend(part.map(|part| {
         let text = format!("it used {} of them itself", percent(part.min(1.0)));

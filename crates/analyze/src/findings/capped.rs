@@ -41,7 +41,7 @@ const CLOSED: Threshold =
     Threshold::new("share of requests on connections that the server closed", 0.01, "ratio", HOUSE);
 
 const STARVED: Threshold = Threshold::new(
-    "time in which the server's threads waited for a CPU ÷ time in which they wanted one, to be what connections wait for",
+    "time in which the server's threads waited for a CPU ÷ time in which they could run, to be what connections wait for",
     0.5,
     "ratio",
     HOUSE,
@@ -160,11 +160,11 @@ fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 
 /// That those who would take up connections wait for a CPU instead, whoever else has it.
 fn starved(processes: &[&WatchedProcess], window: &Window) -> Option<Evidence> {
-    let (waited, ran) = (window.process_run_delay(processes)?, window.process_cpus(processes)?);
-    let share =
-        ratio(waited, waited + ran).filter(|share| *share >= STARVED.value && waited >= STARVED_LEAST)?;
-    let text = format!("its threads waited for a CPU {} of the time that they wanted one", percent(share));
-    Some(evidence(EvidenceRole::Against, window, "/proc/PID/schedstat", text))
+    let waited = window.process_run_delay(processes)?;
+    let share = window.run_delay_ratio(processes)?;
+    let text = format!("its threads waited for a CPU {} of the time that they could run", percent(share));
+    (share >= STARVED.value && waited >= STARVED_LEAST)
+        .then(|| evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/schedstat", text))
 }
 
 /// The address of those that the load reaches that has most connections.

@@ -276,9 +276,7 @@ fn split(machine: &MachineShare) -> String {
 fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
     let confirm = |source: &str, text: String| evidence(EvidenceRole::Confirmer, window, source, text);
     let targets = scene.focus.processes(ProcessRole::Target);
-    let delay = window.process_run_delay(&targets).zip(window.process_cpus(&targets));
-    let delay =
-        delay.and_then(|(waited, ran)| ratio(waited, waited + ran)).filter(|share| *share >= RUN_DELAY.value);
+    let delay = window.run_delay_ratio(&targets).filter(|share| *share >= RUN_DELAY.value);
     let pressure = window
         .growth(column::PSI_CPU_SOME, HOST)
         .and_then(|growth| growth.per_second())

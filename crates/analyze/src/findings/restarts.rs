@@ -13,8 +13,9 @@ use crate::threshold::{HOUSE, Threshold};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column;
-use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
+// Less than one: processes of the whole trial are counted, and failures of its measured phases.
 const LOST: Threshold = Threshold::new(
     "requests that lost their connection or found nobody, for each process that ended",
     0.5,
@@ -53,7 +54,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let text = "no process of the server was seen to end".to_owned();
         return excluded("The server's processes stay", vec![seen(EvidenceRole::Against, text)]);
     };
-    let begun = begun(scene);
+    let begun = view.newcomers().count();
     let text = format!("{} ended, and {begun} began", list(&names(&ended)));
     let column = column::PROCESS_CPU.at(&scope(first));
     let mut found = vec![seen_in(column, seen(EvidenceRole::Mechanism, text.clone()))];
@@ -76,17 +77,6 @@ fn names(ended: &[&WatchedProcess]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     ended.iter().for_each(|process| *counts.entry(name(&process.command)).or_default() += 1);
     counts.into_iter().map(|(name, count)| format!("{count} of {name}")).collect()
-}
-
-/// Processes of the server that began while it was measured.
-fn begun(scene: &Scene) -> usize {
-    let measured = scene.focus.measured();
-    let during = scene.focus.events.iter().filter(|event| {
-        let is_target =
-            matches!(&event.event, EventKind::Watched(process) if process.role == ProcessRole::Target);
-        is_target && event.mono_ns > measured.begin_mono_ns && event.mono_ns < measured.end_mono_ns
-    });
-    during.count()
 }
 
 #[cfg(test)]

@@ -93,10 +93,9 @@ impl CpuWait {
     /// That of a trial; `None`: it has no readings.
     pub(super) fn of(view: &TrialView, window: &Window) -> Option<CpuWait> {
         let targets = view.processes(ProcessRole::Target);
-        let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
         Some(CpuWait {
-            share: ratio(waited, waited + ran)?,
-            delayed: delayed_part(view, window, waited),
+            share: window.run_delay_ratio(&targets)?,
+            delayed: delayed_part(view, window, window.process_run_delay(&targets)?),
             busy: busy_while_waiting(window, &targets),
             throttled: most_throttled(window).map_or(0.0, |(share, _)| share),
         })

@@ -8,7 +8,7 @@ use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use std::collections::BTreeSet;
 use sysdyno_record::column;
-use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const FOREIGN_CPU: Threshold = Threshold::new("CPU of other processes, to be mentioned", 0.05, "CPUs", HOUSE);
 const FOREIGN_SHARE: Threshold =
@@ -252,7 +252,9 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
         }
         return Observation::suspect(text);
     }
-    let newcomers = newcomers(view);
+    let first = view.newcomers().filter(|process| process.tier.is_none()).take(3);
+    let newcomers: Vec<String> =
+        first.map(|process| format!("process {} '{}'", process.pid, name(&process.command))).collect();
     if newcomers.is_empty() {
         None
     } else {
@@ -262,26 +264,6 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
 
 fn is_replaced(process: &WatchedProcess, targets: &[&WatchedProcess]) -> bool {
     targets.iter().any(|other| other.pid == process.pid && other.start_ticks != process.start_ticks)
-}
-
-/// Processes of the server that appeared while it was measured.
-fn newcomers(view: &TrialView) -> Vec<String> {
-    let measured = view.measured();
-    let during = view
-        .events
-        .iter()
-        .filter(|event| event.mono_ns > measured.begin_mono_ns && event.mono_ns < measured.end_mono_ns);
-    let mut processes = during.filter_map(|event| match &event.event {
-        EventKind::Watched(process) if process.role == ProcessRole::Target && process.tier.is_none() => {
-            Some(process)
-        }
-        _ => None,
-    });
-    processes
-        .by_ref()
-        .take(3)
-        .map(|process| format!("process {} '{}'", process.pid, name(&process.command)))
-        .collect()
 }
 
 /// M22.
