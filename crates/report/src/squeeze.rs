@@ -71,7 +71,7 @@ pub fn bite_text(elasticity: &Elasticity) -> String {
             format!("throttled in {:.0} of {:.0} periods", bite.moved, bite.of)
         }
         BiteCounter::FewerInFlight => {
-            format!("{:.1} of {:.1} requests fewer on their way", bite.moved, bite.of)
+            format!("{:.0}% of what was taken away carried no request", 100.0 * bite.moved / bite.of)
         }
     });
     texts.collect::<Vec<_>>().join(", ")

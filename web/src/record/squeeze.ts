@@ -81,7 +81,7 @@ export function shown(row: SqueezeRow): Elasticity | null {
 const BITES: Record<Bite["counter"], (moved: number, of: number) => string> = {
   burnt_cpu: (moved, of) => `${moved.toFixed(1)} of ${of.toFixed(1)} CPU seconds taken`,
   throttled_periods: (moved, of) => `throttled in ${moved} of ${of} periods`,
-  fewer_in_flight: (moved, of) => `${moved.toFixed(1)} of ${of.toFixed(1)} requests fewer on their way`,
+  fewer_in_flight: (moved, of) => `${((100 * moved) / of).toFixed(0)}% of what was taken away carried no request`,
 };
 
 /** The proof that a squeeze bit, in words; empty where there is none. */
