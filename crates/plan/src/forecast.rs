@@ -142,11 +142,13 @@ pub fn squeeze(plan: &SqueezePlan) -> String {
     let load = plan.tryout.load();
     let what = load
         .map_or(String::new(), |load| format!("{} over {} connections", load.target.url, load.connections));
+    let pairs = match (pairs.min_count, pairs.max_count) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    };
     format!(
-        "squeezing each resource of {what} by {}: {} to {} pairs for each, at most {budget}",
-        depths.join(" and "),
-        pairs.min_count,
-        pairs.max_count
+        "squeezing each resource of {what} by {}: {pairs} pairs for each, at most {budget}",
+        depths.join(" and ")
     )
 }
 

@@ -92,6 +92,6 @@ export function biteText({ bites }: Elasticity): string {
 /** An elasticity with its interval: `0.97 [0.88, 1.06]`. */
 export function elasticityText({ point, interval }: Elasticity): string {
   if (point === null || interval === null) return "–";
-  const text = (value: number) => value.toFixed(2).replace("-", "−");
+  const text = (value: number) => (Math.abs(value) < 0.005 ? "0.00" : value.toFixed(2).replace("-", "−"));
   return `${text(point)} [${text(interval[0])}, ${text(interval[1])}]`;
 }

@@ -62,7 +62,8 @@ pub fn find(view: &TrialView, plan: &SqueezePlan, generator: &GeneratorCpus) -> 
     }
     let all: BTreeSet<u32> = tiers.iter().flat_map(|tier| tier.cpus.iter().copied()).collect();
     list.burnt(ResourceKind::Generator, &generator.cpus, BurnKind::Follow(vec![generator.pid]));
-    let resources: Vec<usize> = tiers.iter().map(|tier| list.tier(tier)).collect();
+    let wanted = if list.is_wanted(ResourceKind::Cpu) { tiers.as_slice() } else { &[] };
+    let resources: Vec<usize> = wanted.iter().map(|tier| list.tier(tier)).collect();
     let depths = list.depths.clone();
     for (level, depth) in depths.iter().enumerate() {
         for ((tier, a), resource) in tiers.iter().zip(&placed).zip(&resources) {

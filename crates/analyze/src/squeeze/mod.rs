@@ -19,7 +19,7 @@
 //! fewer (ε = 1), and more would help: the server waits for its clients. Where they cost nothing, requests queue somewhere, so
 //! that what the rates leave unexplained is a pool or a lock.
 //!
-//! Both squeezes of CPU are stop-and-go, so that latency rises in steps; squeezes are judged by throughput.
+//! Both squeezes of CPU are stop-and-go, so that latency rises in steps; squeezes are judged by goodput.
 
 mod conclude;
 mod elasticity;

@@ -2,7 +2,7 @@
 
 use super::elasticity::{best, is_idle};
 use super::sentence;
-use sysdyno_record::squeeze::{Elasticity, ElasticitySum, SqueezeRow, SumWord};
+use sysdyno_record::squeeze::{Elasticity, ElasticitySum, ResourceKind, SqueezeRow, SumWord};
 
 /// How far from 1 the whole interval has to be for a sum to be less, or more. House value.
 const APART: f64 = 0.15;
@@ -16,7 +16,9 @@ pub(super) fn sum(rows: &[SqueezeRow]) -> Option<ElasticitySum> {
     let known: Vec<&Elasticity> = rates.iter().filter_map(|row| best(row)).collect();
     // What uses no CPU cannot matter by it.
     let is_missing = |row: &&&SqueezeRow| best(row).is_none() && !row.elasticities.iter().any(is_idle);
-    if known.is_empty() || rates.iter().any(|row| is_missing(&row)) {
+    // The generator alone says nothing of the server.
+    let is_of_server = rates.iter().any(|row| row.kind != ResourceKind::Generator);
+    if known.is_empty() || !is_of_server || rates.iter().any(|row| is_missing(&row)) {
         return None;
     }
     let point: f64 = known.iter().filter_map(|one| one.point).sum();

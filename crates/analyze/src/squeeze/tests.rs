@@ -343,6 +343,14 @@ fn only_whole_connections_are_taken_away() {
 }
 
 #[test]
+fn what_was_not_asked_for_is_not_in_the_list() {
+    let only = SqueezePlan { only: vec![ResourceKind::Connections], ..plan(1) };
+    let found = find(&pilot().view(), &only, &generator_cpus());
+    let kinds: Vec<ResourceKind> = found.resources.iter().map(|resource| resource.kind).collect();
+    assert_eq!(kinds, [ResourceKind::Placebo, ResourceKind::Generator, ResourceKind::Connections]);
+}
+
+#[test]
 fn a_server_that_cannot_be_seen_is_left_out_with_the_reason() {
     let mut case = pilot();
     case.watched.retain(|process| process.pid == GENERATOR);

@@ -70,7 +70,7 @@ fn draw_row(row: &SqueezeRow, screen: &mut Screen) {
     let shown = shown(row);
     let Some((found, effect)) = shown.and_then(|found| Some((found, found.effect.as_ref()?))) else {
         let void = row.elasticities.iter().find_map(|elasticity| elasticity.void.as_deref());
-        let text = void.unwrap_or("not measured: more of it made no difference either, or time ran out");
+        let text = void.unwrap_or("not measured: the squeeze ended before its turn");
         let text = format!("{}: {text}", name.trim_end());
         return screen.sentence(Rank::Needed, (Tone::Plain, ""), (Tone::Quiet, &text));
     };
@@ -79,12 +79,20 @@ fn draw_row(row: &SqueezeRow, screen: &mut Screen) {
     let (change, interval) = (change(effect.point), format!("{} … {}", bare(effect.low), bare(effect.high)));
     let bar = "▇".repeat(bar(effect, found.depth_ratio));
     let elasticity = match (found.point, found.interval) {
-        (Some(point), Some([low, high])) => format!("{point:.2} [{low:.2}, {high:.2}]").replace('-', "−"),
+        (Some(point), Some(ends)) => {
+            let [point, low, high] = [point, ends[0], ends[1]].map(without_sign_of_zero);
+            format!("{point:.2} [{low:.2}, {high:.2}]").replace('-', "−")
+        }
         _ => String::new(),
     };
     let (tone, _) = tone_of(row);
     let line = format!("  {name} {depth:>5}  {change:>7} {bar:BAR_COLUMNS$} {interval:>15}   {elasticity}");
     screen.push(Rank::Needed, style.dress(tone, &style.characters(line.trim_end())));
+}
+
+/// What is shown as 0.00 has no sign.
+fn without_sign_of_zero(value: f64) -> f64 {
+    if value.abs() < 0.005 { 0.0 } else { value }
 }
 
 /// The elasticity that a row shows: the shallowest that says something.
@@ -169,8 +177,7 @@ fn draw_around(input: &SqueezeInput<'_>, screen: &mut Screen) {
         if input.folder.is_incomplete { "check `sysdyno tune status`" } else { "everything is undone" };
     let text = format!("{baseline}{trials} trials in {took} · {fate}");
     screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &text)]);
-    let note =
-        "judged by throughput: squeezed CPUs stop and go, so that latency under a squeeze says nothing";
+    let note = "judged by goodput: squeezed CPUs stop and go, so that latency under a squeeze says nothing";
     screen.sentence(Rank::Extra, (Tone::Quiet, "Method"), (Tone::Quiet, note));
     place::draw(&input.folder, screen);
 }

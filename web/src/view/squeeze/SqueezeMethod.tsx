@@ -11,7 +11,7 @@ export function SqueezeMethod({ payload: { plan } }: { payload: SqueezePayload }
       <li>The elasticities of all rates sum to 1 where capacity is smooth. Less says that a resource is missing, more that several bind at once.</li>
       <li>CPU of a tier: its threads get a quota of the CPUs that they could use at once, and each second that they use costs more, as on slower CPUs.</li>
       <li>More of a resource helps at most as much as less of it costs: capacity is concave. That is a bound, not a forecast.</li>
-      <li>Squeezed CPUs stop and go, so that p99 under a squeeze is an artifact: squeezes are judged by throughput.</li>
+      <li>Squeezed CPUs stop and go, so that p99 under a squeeze is an artifact: squeezes are judged by goodput.</li>
     </ul>
   );
 }
