@@ -190,6 +190,7 @@ mod tests {
             column::CPU_IDLE.of("cpu:0"),
             column::SOFTNET_DROPPED.of("cpu:0"),
             column::MEMORY_AVAILABLE.of(column::HOST),
+            column::NETDEV_RX_BYTES.of("netdev:lo"),
         ];
         let mut series = Series::default();
         series.push(SeriesLine::header(columns));
@@ -198,7 +199,9 @@ mod tests {
             let grown = |each: f64| Some(row as f64 * each);
             // Memory is read once a second only.
             let memory = (row % 10 == 0).then_some(1e9);
-            let values = vec![grown(50_000.0), grown(50_000.0), grown(1.0), memory];
+            // On a host that is busy, what costs much is read every five seconds only.
+            let received = grown(1_000.0).filter(|_| row % 50 == 0);
+            let values = vec![grown(50_000.0), grown(50_000.0), grown(1.0), memory, received];
             series.push(SeriesLine::Row(Row::sample(at, at, values)));
         }
         series
@@ -215,10 +218,21 @@ mod tests {
         assert!(now.frame.cpu.user_ratio.is_some_and(|share| (share - 0.5).abs() < 1e-9));
         assert_eq!(now.frame.softnet.dropped_hz.map(f64::round), Some(10.0));
         assert_eq!(now.frame.memory.available_bytes, Some(1e9));
+        assert_eq!(now.frame.netdevs[0].received_bytes_hz, None, "was read once");
         assert_eq!(now.seen.iter().map(|finding| finding.id).collect::<Vec<_>>(), ["N04"]);
         let families = now.families();
         let seen = families.iter().find(|family| family.name == "sysdyno_seen").expect("is there");
         assert_eq!(seen.points.len(), 1);
+    }
+
+    #[test]
+    fn what_a_busy_host_is_asked_for_every_five_seconds_keeps_its_rate() {
+        for rows in [51, 75, 100, 149] {
+            let series = read(rows);
+            let now = host_now(HostReadings { series: &series, has_generator: true }, &series, &[], WallNs(7));
+            let received = now.expect("was read for long enough").frame.netdevs[0].received_bytes_hz;
+            assert_eq!(received.map(f64::round), Some(10_000.0), "after {rows} rows");
+        }
     }
 
     #[test]

@@ -5,8 +5,12 @@ use sysdyno_record::column::Quantity;
 use sysdyno_record::series::Series;
 use sysdyno_record::units::SpanNs;
 
-/// Rows that are looked through for a reading, besides those that are too near: what is expensive is read less often.
-const ROWS: usize = 6;
+/// Time in which two readings of anything are, besides that which is too near: what costs much is read less often, but every
+/// five seconds.
+const TWO_READINGS_SPAN: SpanNs = SpanNs::from_millis(10_000);
+
+/// Rows that are looked through for a reading at least, where they come rarely.
+const ROWS_MIN: usize = 6;
 
 /// What was read last.
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +83,10 @@ impl<'a> Latest<'a> {
     fn recent(self, name: &str, scope: &str) -> impl Iterator<Item = (usize, f64)> + use<'a> {
         let values = self.series.values(name, scope).unwrap_or_default();
         let windows = self.series.windows();
-        let from = windows.last().map_or(0, |last| last[1].0.saturating_sub(self.apart.0));
+        let span = self.apart.0 + TWO_READINGS_SPAN.0;
+        let from = windows.last().map_or(0, |last| last[1].0.saturating_sub(span));
         let near = windows.iter().rev().take_while(|window| window[1].0 > from).count();
-        let rows = values.iter().enumerate().rev().take(near + ROWS);
+        let rows = values.iter().enumerate().rev().take(near.max(ROWS_MIN));
         rows.filter_map(|(row, value)| Some((row, (*value)?))).filter(|(_, value)| value.is_finite())
     }
 }
