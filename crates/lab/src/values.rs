@@ -139,15 +139,16 @@ pub(super) fn endpoint(plan: &LabPlan, from: &str, text: &str) -> Option<SocketA
     }
 }
 
-/// A folder by its whole path, or that of the data of a service; `None` if it is neither.
+/// A folder by its whole path, or that of a service: its volume, if its recipe has one, else its data; `None` if it is neither.
 fn folder(plan: &LabPlan, place: &ServicePlace, text: &str) -> Option<String> {
     if text.starts_with('/') {
         return Some(text.to_owned());
     }
     let service = plan.service(text)?;
     // What is not known yet stands for nothing.
-    let above = place.folder.parent().unwrap_or(Path::new(""));
-    Some(above.join(&service.name).join("data").display().to_string())
+    let own = place.folder.parent().unwrap_or(Path::new("")).join(&service.name);
+    let has_volume = recipe::find(&service.recipe).is_some_and(|recipe| recipe.volume.is_some());
+    Some(if has_volume { mounted_at(&own) } else { own.join("data") }.display().to_string())
 }
 
 /// The port of a service, by its parameter of that name; `None` if it has none.
