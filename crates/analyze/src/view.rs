@@ -1,8 +1,8 @@
 //! One trial with everything recorded around it: the input of checks and findings.
 
-use crate::readings::{Window, ratio};
+use crate::readings::{Window, process_scope, ratio};
 use std::net::IpAddr;
-use sysdyno_record::column::listener_scope;
+use sysdyno_record::column::{self, listener_scope};
 use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{
@@ -153,6 +153,14 @@ impl<'a> TrialView<'a> {
             EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process),
             _ => None,
         })
+    }
+
+    /// Processes of the server, of all tiers, that ended while it was measured.
+    pub fn leavers(&self) -> Vec<&'a WatchedProcess> {
+        let window = self.server_whole();
+        let mut ended = self.processes(ProcessRole::Target);
+        ended.retain(|process| window.went_silent(column::PROCESS_CPU, &process_scope(process)));
+        ended
     }
 
     /// The processes of the server that listen where a scope says; those that the load reaches, if it is no tier's.

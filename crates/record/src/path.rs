@@ -16,7 +16,7 @@ pub struct PathTier {
     /// Position in the list of the tier that asks it; `None`: the load does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<usize>,
-    /// Processes that were watched.
+    /// Processes that were watched and lived at the end; all that were watched, if none of these did.
     pub processes_count: u64,
     /// Their threads together, on average; `None`: not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +56,17 @@ pub struct PathTier {
     /// Whether it could not be looked into, and is only known as what others ask: it may be on another host.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_outside: bool,
+}
+
+impl PathTier {
+    /// What it is called in a sentence: with its address, where others of the path have the same name. Untrusted text.
+    pub fn called(&self, path: &[PathTier]) -> String {
+        let is_only = path.iter().filter(|other| other.name == self.name).count() < 2;
+        match &self.address {
+            Some(address) if !is_only => format!("{} at {address}", self.name),
+            _ => self.name.clone(),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls takes a reference")]

@@ -90,20 +90,27 @@ function parts(tier: PathTier, path: PathTier[]): Part[] {
     (kind === "asking" && asked.some((one) => one.on === on)) || (kind === "network" && asked.some((one) => path[one.on]?.is_outside));
   const waits = (tier.waits ?? []).filter((wait) => !isSeenBetter(wait));
   const known = waits.map(({ kind, on, time_ns }) => ({
-    what: kind === "asking" ? `waiting for ${path[on ?? 0]?.name ?? "another tier"}` : WAITS[kind],
+    what: kind === "asking" ? `waiting for ${called(path[on ?? 0], path)}` : WAITS[kind],
     ns: time_ns ?? 0,
   }));
   if (requests === undefined) return [{ what: "queued for a worker", ns: tier.queue_time_ns ?? 0 }, ...known];
   const answers = asked.flatMap(({ on, sent_count, waiting_ns, unread_ns }) => {
-    const name = path[on]?.name ?? "another tier";
+    const name = called(path[on], path);
     const times = Math.abs(sent_count - 1) < ABOUT_ONE ? "" : ` (${significant(sent_count, 2)} requests)`;
     return [
       { what: `waiting for ${name}${times}`, ns: waiting_ns },
       { what: `until an answer of ${name} was read`, ns: unread_ns },
     ];
   });
-  const rest = { what: `in ${tier.name} itself`, ns: requests.rest_ns ?? 0 };
+  const rest = { what: `in ${called(tier, path)} itself`, ns: requests.rest_ns ?? 0 };
   return [{ what: "waiting to be read", ns: requests.unread_ns }, ...answers, rest, ...known];
+}
+
+/** What a tier is called in a sentence: with its address, where others of the path have the same name. */
+function called(tier: PathTier | undefined, path: PathTier[]): string {
+  if (tier === undefined) return "another tier";
+  const isOnly = path.filter(({ name }) => name === tier.name).length < 2;
+  return isOnly || tier.address === undefined ? tier.name : `${tier.name} at ${tier.address}`;
 }
 
 /** Requests for each one that are said to be one. */

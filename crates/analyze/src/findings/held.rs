@@ -1,6 +1,9 @@
 //! Requests that the server has read but holds back: it does not compute, waits for no other service, and has threads that
 //! wait for the next event.
 //!
+//! Where a thread hands requests on to a pool of others, those of the pool that have one and wait for a lock look like those that
+//! have none: what was seen of such a wait is told, and is no proof.
+//!
 //! Deliberate delays (rate limits, throttles, timers) look like this, and so does an event loop that missed an event.
 //! Threads that work or are blocked, or responses that the client does not read, contradict it: these are other diagnoses.
 
@@ -42,12 +45,15 @@ const ASKED: Threshold = Threshold::new(
     HOUSE,
 );
 
+const LOCKED: Threshold =
+    Threshold::new("threads with a request seen waiting for a lock, for one to be named as well", 0.5, "count", HOUSE);
+
 /// A15.
 pub(super) const RULE: Rule = Rule {
     id: "A15",
     name: "held",
     meaning: "The server has read the requests and holds them, although it neither computes nor waits for anybody.",
-    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, UNSENT_STEADILY, ASKED],
+    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, UNSENT_STEADILY, ASKED, LOCKED],
     place: Place::Server,
     needs: &[column::REQUESTS_INSIDE_TIME],
     remedy: "look for a delay in its configuration or code: a limit on the rate of requests or bytes, a throttle, a timer",
@@ -78,17 +84,28 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(cpus_left(scene, &window));
     found.extend(engaged(tier, &window));
     found.extend(unsent(scene, &window));
-    let title = format!("{who} holds requests, and neither computes nor waits for anybody: {text}");
+    let locked = is_at_lock(tier).then_some(", and threads were seen waiting for a lock").unwrap_or_default();
     let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
+        let title = format!("{who} holds requests, and neither computes nor waits for anybody: {text}{locked}");
         return Some(Case::new(title, found, Reach::used_up(view, share)));
     };
     let asked = name(&asked.name);
+    let lock = match locked.is_empty() {
+        true => String::new(),
+        false => format!("find a lock that {who} holds while it asks {asked} (synchronized, a mutex), or "),
+    };
     let remedy = format!(
-        "raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool); if that \
-         changes nothing, look for a delay in the configuration or code of {who}: a rate limit, a throttle, a timer"
+        "{lock}raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool); if \
+         that changes nothing, look for a delay in the configuration or code of {who}: a rate limit, a throttle, a timer"
     );
-    let title = format!("{title}, while {count:.1} at a time are at {asked}");
+    let title = format!("{who} holds requests: {text}, while {count:.1} at a time are at {asked}{locked}");
     Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
+}
+
+/// Whether threads with a request were seen waiting for a lock.
+fn is_at_lock(tier: &PathTier) -> bool {
+    let at_lock = tier.waits.iter().filter(|wait| wait.kind == WaitKind::Lock);
+    at_lock.map(|wait| wait.threads_count).sum::<f64>() >= LOCKED.value
 }
 
 /// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
@@ -155,6 +172,16 @@ mod tests {
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = find(holding(Specimen::open(2000.0, 10.0), 0.9)).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn threads_that_were_seen_at_a_lock_are_told() {
+        let locked = |count: f64| {
+            let case = holding(slow(), 0.9).gauge("waits.threads_count", "tier:target", 9.0);
+            find(case.gauge("waits.lock_count", "tier:target", count)).expect("a finding").title
+        };
+        assert!(locked(0.9).ends_with("threads were seen waiting for a lock"), "{}", locked(0.9));
+        assert!(!locked(0.1).contains("lock"), "{}", locked(0.1));
     }
 
     #[test]

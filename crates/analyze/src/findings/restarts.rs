@@ -47,8 +47,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if !targets.iter().any(|process| window.level(column::PROCESS_THREADS, &scope(process)).is_some()) {
         return None;
     }
-    let is_ended = |process: &&WatchedProcess| window.went_silent(column::PROCESS_CPU, &scope(process));
-    let ended: Vec<&WatchedProcess> = targets.into_iter().filter(is_ended).collect();
+    let ended = view.leavers();
     let seen = |role, text: String| evidence(role, &window, SOURCE, text);
     let Some(first) = ended.first() else {
         let text = "no process of the server was seen to end".to_owned();

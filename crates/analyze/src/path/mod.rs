@@ -97,13 +97,9 @@ pub(crate) fn address_text(address: &Endpoint) -> String {
     listener_scope(address)[ScopeKind::Listener.prefix().len()..].to_owned()
 }
 
-/// What a tier is called in a sentence: with its address, where others of the path have the same name.
+/// What a tier is called in a sentence.
 pub(crate) fn called(path: &[PathTier], tier: &PathTier) -> String {
-    let is_only = path.iter().filter(|other| other.name == tier.name).count() < 2;
-    match &tier.address {
-        Some(address) if !is_only => format!("{} at {}", name(&tier.name), name(address)),
-        _ => name(&tier.name),
-    }
+    name(&tier.called(path))
 }
 
 /// The scope of what is known of a tier.
@@ -216,6 +212,9 @@ impl<'a> Group<'a> {
         let threads = self.processes.iter().map(|process| {
             window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
         });
+        let is_ended =
+            |process: &&&WatchedProcess| window.went_silent(column::PROCESS_CPU, &process_scope(process));
+        let ended = self.processes.iter().filter(is_ended).count();
         let scopes = self.scopes(groups, window);
         let level = |gauge: Quantity| scopes.iter().find_map(|scope| window.level(gauge, scope));
         let range = |gauge: Quantity| level(gauge).map(|Level { mean, max, .. }| GaugeRange { mean, max });
@@ -224,7 +223,10 @@ impl<'a> Group<'a> {
             unit: first.unit.clone(),
             address: self.address.map(address_text),
             asked_by: asked_by.map(|_| groups.iter().position(asks).unwrap_or(0)),
-            processes_count: self.processes.len() as u64,
+            processes_count: match self.processes.len() - ended {
+                0 => self.processes.len() as u64,
+                living => living as u64,
+            },
             threads_count: sum_known(threads),
             cpus: window.process_cpus(&self.processes),
             run_delay_cpus: window.process_run_delay(&self.processes),

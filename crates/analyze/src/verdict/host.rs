@@ -228,10 +228,8 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
         .iter()
         .filter(|process| window.level(column::PROCESS_THREADS, &process_scope(process)).is_some());
     let known: BTreeSet<u32> = known.map(|process| process.pid).collect();
-    let gone: Vec<&&WatchedProcess> = targets
-        .iter()
-        .filter(|process| window.went_silent(column::PROCESS_CPU, &process_scope(process)))
-        .collect();
+    let mut gone = view.leavers();
+    gone.retain(|process| process.tier.is_none());
     if !gone.is_empty() {
         let names: Vec<String> = gone
             .iter()

@@ -229,7 +229,10 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
     };
     let sent = view.counts().sent as f64;
     let opened = view.measured().connections_opened as f64;
-    let needless = opened - lost_connections(view) - f64::from(view.plan().connections);
+    let connections = f64::from(view.plan().connections);
+    // A process that ends takes its connections with it, idle ones too.
+    let taken = connections * view.leavers().len() as f64;
+    let needless = opened - lost_connections(view) - taken - connections;
     let extra = ratio(needless, sent)? - planned;
     if extra <= EXTRA_CONNECTIONS.value {
         return None;

@@ -58,9 +58,9 @@ fn draw_times(path: &[PathTier], screen: &mut Screen) {
             .map(|(ns, what)| format!("{} {what}", number::duration_ns(*ns as u64)))
             .collect();
         if !texts.is_empty() {
-            say(&format!("per request in {}: {}", tier.name, texts.join(", ")));
+            say(&format!("per request in {}: {}", tier.called(path), texts.join(", ")));
         }
-        notes(tier).iter().for_each(|note| say(note));
+        notes(tier, path).iter().for_each(|note| say(note));
     }
 }
 
@@ -81,11 +81,11 @@ fn parts(tier: &PathTier, path: &[PathTier]) -> Vec<(f64, String)> {
     };
     parts.push((requests.unread_ns, "waiting to be read".to_owned()));
     for asked in asked {
-        let name = path.get(asked.on).map_or("another tier", |tier| &tier.name);
+        let name = path.get(asked.on).map_or("another tier".to_owned(), |tier| tier.called(path));
         parts.push((asked.waiting_ns, format!("waiting for {name}{}", times(asked.sent_count))));
         parts.push((asked.unread_ns, format!("until an answer of {name} was read")));
     }
-    parts.extend(requests.rest_ns.map(|ns| (ns, format!("in {} itself", tier.name))));
+    parts.extend(requests.rest_ns.map(|ns| (ns, format!("in {} itself", tier.called(path)))));
     parts
 }
 
@@ -104,13 +104,12 @@ const ABOUT_ONE: f64 = 0.05;
 const ELSEWHERE_MIN: f64 = 0.15;
 
 /// What is to be known of these times.
-fn notes(tier: &PathTier) -> Vec<String> {
+fn notes(tier: &PathTier, path: &[PathTier]) -> Vec<String> {
     let Some(requests) = &tier.requests else { return vec![] };
-    let mut notes = Vec::new();
+    let (mut notes, who) = (Vec::new(), tier.called(path));
     if requests.own_ns.is_none() {
         notes.push(format!(
-            "{}: requests share connections and cannot be told apart, so its times are those of connections",
-            tier.name
+            "{who}: requests share connections and cannot be told apart, so its times are those of connections"
         ));
     }
     if let Some(ratio) = requests.elsewhere_ratio.filter(|ratio| ratio.abs() > ELSEWHERE_MIN) {
@@ -120,10 +119,9 @@ fn notes(tier: &PathTier) -> Vec<String> {
         });
         notes.push(match ratio > 0.0 {
             true => format!(
-                "{percent} of a request's time passed before {} had its connection, on the network{trip}, or in the generator",
-                tier.name
+                "{percent} of a request's time passed before {who} had its connection, on the network{trip}, or in the generator"
             ),
-            false => format!("the times of {} are {percent} longer than what the generator saw", tier.name),
+            false => format!("the times of {who} are {percent} longer than what the generator saw"),
         });
     }
     notes
@@ -137,7 +135,7 @@ fn part(wait: &TierWait, path: &[PathTier]) -> Option<(f64, String)> {
         WaitKind::Disk => "waiting for a disk".to_owned(),
         WaitKind::Timer => "sleeping".to_owned(),
         WaitKind::Stopped => "stopped".to_owned(),
-        WaitKind::Asking => format!("waiting for {}", wait.on.and_then(|on| path.get(on))?.name),
+        WaitKind::Asking => format!("waiting for {}", wait.on.and_then(|on| path.get(on))?.called(path)),
         WaitKind::Network => "waiting for another connection".to_owned(),
         WaitKind::Other => "waiting for something else".to_owned(),
     };
@@ -154,21 +152,21 @@ fn add_below<'a>(
     for (position, tier) in path.iter().enumerate().filter(|(_, tier)| tier.asked_by == asker) {
         // A record may say that a tier asks itself.
         if depth < path.len() && rows.len() < ROWS_MAX {
-            rows.push((label(tier, depth), tier));
+            rows.push((label(tier, path, depth), tier));
             add_below(path, Some(position), depth + 1, rows);
         }
     }
 }
 
 /// `└─ php-fpm (5 processes)`.
-fn label(tier: &PathTier, depth: usize) -> String {
+fn label(tier: &PathTier, path: &[PathTier], depth: usize) -> String {
     let indent = if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
     let count = match tier.processes_count {
         _ if tier.is_outside => " (not looked into)".to_owned(),
         1 => String::new(),
         count => format!(" ({count} processes)"),
     };
-    format!("{indent}{}{count}", tier.name)
+    format!("{indent}{}{count}", tier.called(path))
 }
 
 fn mean(range: Option<GaugeRange>) -> String {

@@ -77,8 +77,8 @@ impl Said<'_> {
         self.known.is_some_and(|known| known.is_rationed)
     }
 
-    /// `nginx logged 1,204 times: connect() to …`.
-    fn text(&self) -> String {
+    /// `nginx logged it 1,204 times`.
+    fn counted(&self, what: &str) -> String {
         let lines = self.message.lines;
         let who = if self.message.is_of_kernel() {
             "the kernel".to_owned()
@@ -87,7 +87,12 @@ impl Said<'_> {
         };
         let about = if self.count > self.message.most_count as f64 { "about " } else { "" };
         let count = counted(self.count.max(1.0), "time");
-        format!("{who} logged {about}{count}: {}", line(&lines.example))
+        format!("{who} logged {what}{about}{count}")
+    }
+
+    /// `nginx logged 1,204 times: connect() to …`.
+    fn text(&self) -> String {
+        format!("{}: {}", self.counted(""), line(&self.message.lines.example))
     }
 
     fn evidence(&self, role: EvidenceRole, scene: &Scene) -> Evidence {
@@ -157,13 +162,17 @@ fn examine_kernel<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 }
 
 fn case<'a>(said: &Said, otherwise: &str, found: Vec<Evidence>, reach: Reach) -> Case<'a> {
-    let cause = said.known.map_or(otherwise, |known| known.cause);
+    let title = match said.known {
+        Some(known) => format!("{}: {}", known.cause, said.counted("it ")),
+        None => format!("{otherwise}: {}", said.text()),
+    };
     let remedy = said.known.map(|known| known.remedy.to_owned());
-    Case { remedy, ..Case::new(format!("{cause}: {}", said.text()), found, reach) }
+    Case { remedy, ..Case::new(title, found, reach) }
 }
 
-/// The line as it is quoted: in quotes, without line ends.
+/// The line as it is quoted: in quotes, without line ends, and without the time and the process in front of its words.
 fn line(example: &str) -> String {
+    let example = words_of(example);
     let kept: String = example
         .chars()
         .take(LINE_CHARS_MAX)
@@ -173,8 +182,38 @@ fn line(example: &str) -> String {
     format!("'{kept}{more}'")
 }
 
-/// Of a line that is quoted in a title. Unit: characters.
-const LINE_CHARS_MAX: usize = 240;
+/// A line without what most of its log's lines begin with: `2026/11/27 09:52:44 [error] 32601#32601: *12`,
+/// `[Fri Nov 27 09:52:44 2026] [proxy:error] [pid 7:tid 8]`, `Nov 27 09:52:44`; all of it, if nothing else is left.
+fn words_of(line: &str) -> &str {
+    const MARKS: &[u8] = b"/-:.,+#*TZ";
+    const NAMES: [&str; 19] = [
+        "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
+        "Oct", "Nov", "Dec",
+    ];
+    // A number by itself belongs to the words, unless more of the prefix follows.
+    let is_prefix = |(word, after): (&str, &str)| {
+        let next = after.split(' ').nth(1).unwrap_or_default();
+        let goes_on = next.starts_with('[') || next.split(':').all(|part| part.parse::<u8>().is_ok());
+        let is_marked = word.bytes().any(|byte| MARKS.contains(&byte)) || goes_on;
+        let is_part = |byte: u8| byte.is_ascii_digit() || MARKS.contains(&byte);
+        let has_digits = word.bytes().any(|byte| byte.is_ascii_digit());
+        has_digits && is_marked && word.bytes().all(is_part) || NAMES.contains(&word)
+    };
+    let mut rest = line.trim_start();
+    loop {
+        let end = match rest.starts_with('[') {
+            true => rest.find(']').map(|end| end + 1),
+            false => rest.find(' ').filter(|end| is_prefix(rest.split_at(*end))),
+        };
+        match end.map(|end| rest[end..].trim_start()).filter(|after| !after.is_empty()) {
+            Some(after) => rest = after,
+            None => return rest,
+        }
+    }
+}
+
+/// Of a line that is quoted. Unit: characters.
+const LINE_CHARS_MAX: usize = 200;
 
 #[cfg(test)]
 mod tests;

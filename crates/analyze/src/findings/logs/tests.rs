@@ -41,9 +41,8 @@ fn a_line_for_each_failed_request_is_the_cause() {
     let failing = || slow().fail(FailureClass::EofBeforeHead, 1_000);
     let finding = find("L01", logging(failing(), "/var/log/nginx/error.log", FULL, 990)).expect("a finding");
     assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
-    let title = "A worker of nginx has no connections left: nginx logged 990 times: '[alert] 512 worker_connections are not \
-                 enough'";
-    assert_eq!(finding.title, title);
+    assert_eq!(finding.title, "A worker of nginx has no connections left: nginx logged it 990 times");
+    assert_eq!(finding.evidence[0].text, "nginx logged 990 times: '512 worker_connections are not enough'");
     assert!(finding.remedy.is_some_and(|remedy| remedy.contains("raise worker_connections")));
     let few = find("L01", logging(failing(), "/e.log", FULL, 100)).expect("a finding");
     assert_eq!(few.confidence, Confidence::Possible, "there are ten failures for each line");
@@ -72,8 +71,24 @@ fn a_line_of_the_kernel_is_possible() {
     let line = "TCP: request_sock_TCP: Possible SYN flooding on port 0.0.0.0:80. Sending cookies.";
     let finding = find("L02", logging(slow(), KERNEL_LOG, line, 1)).expect("a finding");
     assert_eq!(finding.confidence, Confidence::Possible);
-    assert!(finding.title.starts_with("A SYN queue was full: the kernel logged 1 time"), "{}", finding.title);
+    assert!(finding.title.starts_with("A SYN queue was full: the kernel logged it 1 time"), "{}", finding.title);
     assert!(find("L02", logging(slow(), KERNEL_LOG, "usb 1-1: new device", 50)).is_none());
+}
+
+#[test]
+fn a_line_is_quoted_from_its_words_on() {
+    for (line, words) in [
+        ("2026/11/27 09:52:44 [error] 326#326: *12 upstream timed out, client: ::1", "upstream timed out, client: ::1"),
+        ("[Fri Nov 27 09:52:44.1 2026] [proxy:error] [pid 7:tid 8] AH01102: no status", "AH01102: no status"),
+        ("Nov 27 09:52:44 web mariadbd[7]: Too many", "web mariadbd[7]: Too many"),
+        ("2026-11-27T09:52:44.123+00:00 7 [Warning] Aborted", "Aborted"),
+        ("12 connections refused", "12 connections refused"),
+        ("[error]", "[error]"),
+        ("[no end", "[no end"),
+        ("17", "17"),
+    ] {
+        assert_eq!(super::words_of(line), words);
+    }
 }
 
 #[test]
