@@ -13,7 +13,7 @@ use sysdyno_record::column::{self, HOST};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 
-const MACHINE_BUSY: Threshold = Threshold::new(
+pub(super) const MACHINE_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
     0.85,
     "ratio",
@@ -356,9 +356,21 @@ fn queue_at(scene: &Scene, tier: Option<&Endpoint>) -> Option<String> {
     (share >= AT_TIER.value && requests.unread_ns >= requests.inside_ns).then_some(text)
 }
 
+/// That a second thread would have had a CPU, or would not.
+pub(super) fn left_for_another(window: &Window) -> Option<Evidence> {
+    let busy_ratio = window.machine()?.busy_ratio;
+    let (role, text) = match busy_ratio < MACHINE_BUSY.value {
+        true => (EvidenceRole::Confirmer, format!("the host was {} idle", percent(1.0 - busy_ratio))),
+        false => {
+            let busy = percent(busy_ratio);
+            (EvidenceRole::Against, format!("no CPU was left for a second thread: the host was {busy} busy"))
+        }
+    };
+    Some(evidence(role, window, "/proc/stat", text))
+}
+
 fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
-    let machine = window.machine();
     let processes = scene.focus.processes(ProcessRole::Target);
     let threads = window.threads(&processes);
     let first = threads.first()?;
@@ -393,20 +405,7 @@ fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         percent(next)
     );
     let mut found = vec![seen(EvidenceRole::Mechanism, text)];
-    match machine {
-        Some(machine) if machine.busy_ratio < MACHINE_BUSY.value => {
-            let text = format!("the host was {} idle", percent(1.0 - machine.busy_ratio));
-            found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
-        }
-        Some(machine) => {
-            let text = format!(
-                "no CPU was left for a second thread: the host was {} busy",
-                percent(machine.busy_ratio)
-            );
-            found.push(evidence(EvidenceRole::Against, &window, "/proc/stat", text));
-        }
-        None => {}
-    }
+    found.extend(left_for_another(&window));
     found.extend(
         queue.map(|text| evidence(EvidenceRole::Confirmer, &window, "sk_data_ready, sock_recv_length", text)),
     );

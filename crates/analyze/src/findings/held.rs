@@ -45,8 +45,12 @@ const ASKED: Threshold = Threshold::new(
     HOUSE,
 );
 
-const LOCKED: Threshold =
-    Threshold::new("threads with a request seen waiting for a lock, for one to be named as well", 0.5, "count", HOUSE);
+const LOCKED: Threshold = Threshold::new(
+    "threads with a request seen waiting for a lock, for one to be named as well",
+    0.5,
+    "count",
+    HOUSE,
+);
 
 /// A15.
 pub(super) const RULE: Rule = Rule {
@@ -84,9 +88,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(cpus_left(scene, &window));
     found.extend(engaged(tier, &window));
     found.extend(unsent(scene, &window));
-    let locked = is_at_lock(tier).then_some(", and threads were seen waiting for a lock").unwrap_or_default();
+    let locked = if is_at_lock(tier) { ", and threads were seen waiting for a lock" } else { "" };
     let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
-        let title = format!("{who} holds requests, and neither computes nor waits for anybody: {text}{locked}");
+        let title =
+            format!("{who} holds requests, and neither computes nor waits for anybody: {text}{locked}");
         return Some(Case::new(title, found, Reach::used_up(view, share)));
     };
     let asked = name(&asked.name);

@@ -50,6 +50,7 @@ mod sockets;
 mod stalls;
 mod stopped;
 mod tables;
+mod turns;
 mod two_speeds;
 mod unchecked;
 mod waits;
@@ -218,6 +219,7 @@ pub static RULES: &[&Rule] = &[
     &cpu::SATURATED,
     &interrupts::PILE_UP,
     &cpu::SINGLE_THREAD,
+    &turns::RULE,
     &sockets::DELAYED_ACK,
     &pool::POOL_FULL,
     &waits::SLEEP,

@@ -229,7 +229,8 @@ mod tests {
     fn what_a_busy_host_is_asked_for_every_five_seconds_keeps_its_rate() {
         for rows in [51, 75, 100, 149] {
             let series = read(rows);
-            let now = host_now(HostReadings { series: &series, has_generator: true }, &series, &[], WallNs(7));
+            let now =
+                host_now(HostReadings { series: &series, has_generator: true }, &series, &[], WallNs(7));
             let received = now.expect("was read for long enough").frame.netdevs[0].received_bytes_hz;
             assert_eq!(received.map(f64::round), Some(10_000.0), "after {rows} rows");
         }

@@ -245,7 +245,7 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
             window.process_cpus(&[process]).is_some_and(|used| used < MASTER_CPU.value)
         };
         let counts = view.counts();
-        if gone.iter().all(|process| is_helper(process)) && counts.failed + counts.timed_out == 0 {
+        if gone.iter().all(is_helper) && counts.failed + counts.timed_out == 0 {
             return Observation::remark(format!("{text}, which had no requests"));
         }
         return Observation::suspect(text);

@@ -68,19 +68,47 @@ impl ThreadFiles {
 
 /// Follows the descriptors that a thread waits for to pipes and sockets.
 pub(crate) fn at_descriptors(roots: &Roots, pid: u32, doing: Doing) -> Sight {
-    let socket = |number: u64| {
-        let inode = target_of(roots, pid, number)?.socket()?;
-        Some(SocketSeen { number, inode })
-    };
     match doing {
         Doing::Known(wait) => Sight::Known(wait),
-        Doing::Descriptor(number) => match target_of(roots, pid, number) {
-            Some(DescriptorTarget::Pipe) => Sight::Known(ThreadWait::Process),
-            Some(DescriptorTarget::Socket(inode)) => Sight::Sockets(vec![SocketSeen { number, inode }]),
-            None => Sight::Sockets(vec![]),
-        },
-        Doing::Listed { address, count } => {
-            Sight::Sockets(polled(pid, address, count).into_iter().filter_map(socket).collect())
+        Doing::Descriptor(number) => at_these(roots, pid, &[number]),
+        Doing::Listed { address, count } => at_these(roots, pid, &polled(pid, address, count)),
+    }
+}
+
+/// Who waits for pipes and for no socket waits for another process: for what a program that it started prints.
+fn at_these(roots: &Roots, pid: u32, numbers: &[u64]) -> Sight {
+    let (mut sockets, mut has_pipe) = (Vec::new(), false);
+    for number in numbers {
+        match target_of(roots, pid, *number) {
+            Some(DescriptorTarget::Pipe) => has_pipe = true,
+            Some(DescriptorTarget::Socket(inode)) => sockets.push(SocketSeen { number: *number, inode }),
+            None => {}
         }
+    }
+    if has_pipe && sockets.is_empty() { Sight::Known(ThreadWait::Process) } else { Sight::Sockets(sockets) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::libc::{POLLIN, pollfd};
+    use std::os::fd::{AsRawFd, RawFd};
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn who_polls_pipes_alone_waits_for_another_process() {
+        let (pipe, _writer) = std::io::pipe().expect("a pipe");
+        let (socket, _other) = UnixStream::pair().expect("sockets");
+        let polling = |numbers: &[RawFd]| {
+            let list: Vec<pollfd> =
+                numbers.iter().map(|fd| pollfd { fd: *fd, events: POLLIN, revents: 0 }).collect();
+            let listed = Doing::Listed { address: list.as_ptr() as u64, count: list.len() as u64 };
+            at_descriptors(&Roots::host(), std::process::id(), listed)
+        };
+        let (pipe, socket) = (pipe.as_raw_fd(), socket.as_raw_fd());
+        assert_eq!(polling(&[pipe, pipe]), Sight::Known(ThreadWait::Process));
+        let both = polling(&[pipe, socket]);
+        assert!(matches!(&both, Sight::Sockets(sockets) if sockets[0].number == socket as u64), "{both:?}");
+        assert_eq!(polling(&[]), Sight::Sockets(vec![]));
     }
 }

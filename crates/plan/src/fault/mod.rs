@@ -18,13 +18,14 @@ use sysdyno_analyze::experiment::VARIANTS_MAX;
 use sysdyno_record::experiment::ExperimentPlan;
 
 /// The beds that are built in: name and file.
-const BEDS: [(&str, &str); 11] = [
+const BEDS: [(&str, &str); 12] = [
     ("static", include_str!("../../beds/static.toml")),
     ("bursts", include_str!("../../beds/bursts.toml")),
     ("php", include_str!("../../beds/php.toml")),
     ("proxy", include_str!("../../beds/proxy.toml")),
     ("apache", include_str!("../../beds/apache.toml")),
     ("cache", include_str!("../../beds/cache.toml")),
+    ("threads", include_str!("../../beds/threads.toml")),
     ("memory", include_str!("../../beds/memory.toml")),
     ("loopback", include_str!("../../beds/loopback.toml")),
     ("lossy", include_str!("../../beds/lossy.toml")),

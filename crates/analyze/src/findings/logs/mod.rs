@@ -187,8 +187,8 @@ fn line(example: &str) -> String {
 fn words_of(line: &str) -> &str {
     const MARKS: &[u8] = b"/-:.,+#*TZ";
     const NAMES: [&str; 19] = [
-        "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
-        "Oct", "Nov", "Dec",
+        "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul",
+        "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
     // A number by itself belongs to the words, unless more of the prefix follows.
     let is_prefix = |(word, after): (&str, &str)| {

@@ -71,14 +71,21 @@ fn a_line_of_the_kernel_is_possible() {
     let line = "TCP: request_sock_TCP: Possible SYN flooding on port 0.0.0.0:80. Sending cookies.";
     let finding = find("L02", logging(slow(), KERNEL_LOG, line, 1)).expect("a finding");
     assert_eq!(finding.confidence, Confidence::Possible);
-    assert!(finding.title.starts_with("A SYN queue was full: the kernel logged it 1 time"), "{}", finding.title);
+    assert!(
+        finding.title.starts_with("A SYN queue was full: the kernel logged it 1 time"),
+        "{}",
+        finding.title
+    );
     assert!(find("L02", logging(slow(), KERNEL_LOG, "usb 1-1: new device", 50)).is_none());
 }
 
 #[test]
 fn a_line_is_quoted_from_its_words_on() {
     for (line, words) in [
-        ("2026/11/27 09:52:44 [error] 326#326: *12 upstream timed out, client: ::1", "upstream timed out, client: ::1"),
+        (
+            "2026/11/27 09:52:44 [error] 326#326: *12 upstream timed out, client: ::1",
+            "upstream timed out, client: ::1",
+        ),
         ("[Fri Nov 27 09:52:44.1 2026] [proxy:error] [pid 7:tid 8] AH01102: no status", "AH01102: no status"),
         ("Nov 27 09:52:44 web mariadbd[7]: Too many", "web mariadbd[7]: Too many"),
         ("2026-11-27T09:52:44.123+00:00 7 [Warning] Aborted", "Aborted"),

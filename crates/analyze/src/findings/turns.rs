@@ -1,0 +1,153 @@
+//! Threads of one process that run one at a time: an interpreter with one lock around all code (Python, Ruby), or a lock in which a
+//! program does most of its work.
+//!
+//! Such a process uses one CPU and never more, however many threads have requests, and no thread of it is busy all the time.
+//! A quota of one CPU looks the same to the counters of CPU time; threads that wait for a lock tell the difference.
+
+use super::cpu::{MACHINE_BUSY, left_for_another};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{cpus, name, percent, rate};
+use crate::path::{address_text, path_of};
+use crate::readings::{Window, process_scope};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::path::WaitKind;
+
+const USED: Threshold =
+    Threshold::new("CPU that the process used on average, at least", 0.90, "ratio of a CPU", HOUSE);
+const NEVER_MORE: Threshold =
+    Threshold::new("CPU that it used in any half second, at most", 1.10, "ratio of a CPU", HOUSE);
+const SPREAD: Threshold =
+    Threshold::new("CPU that its busiest thread used, at most", 0.80, "ratio of a CPU", HOUSE);
+const AT_LOCK: Threshold =
+    Threshold::new("threads with a request that wait for a lock, on average", 0.5, "count", HOUSE);
+
+/// F17.
+pub(super) const RULE: Rule = Rule {
+    id: "F17",
+    name: "one-at-a-time",
+    meaning: "Of the threads of a server process only one runs at a time, while the others wait for a lock and other CPUs \
+              are idle.",
+    thresholds: &[USED, NEVER_MORE, SPREAD, AT_LOCK, MACHINE_BUSY],
+    place: Place::Server,
+    needs: &[column::PROCESS_CPU, column::PROCESS_THREADS],
+    remedy: "run several processes instead of more threads (Python and Ruby run one thread at a time), or do the work outside of \
+             the lock",
+    counterfactual: "a second process would not raise the rate",
+    examine: Examination::By(examine),
+};
+
+/// What is measured for itself. Unit: seconds.
+const PIECE_S: f64 = 0.5;
+
+/// Fewer pieces say nothing of what is never exceeded.
+const PIECES_MIN: usize = 4;
+
+const SOURCE: &str = "/proc/PID/stat";
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let window = scene.focus.server_steady();
+    let processes = scene.focus.processes(ProcessRole::Target);
+    let is_of_many = |process: &&&WatchedProcess| {
+        let threads = window.level(column::PROCESS_THREADS, &process_scope(process));
+        threads.is_some_and(|threads| threads.mean >= 2.0)
+    };
+    let used = |process: &WatchedProcess| window.process_cpus(&[process]).unwrap_or(0.0);
+    let many = processes.iter().filter(is_of_many).max_by(|one, other| used(one).total_cmp(&used(other)));
+    let process = *many.or(processes.first())?;
+    let (used, is_of_many) = (used(process), many.is_some());
+    let who = format!("{} (process {})", name(&process.command), process.pid);
+    let seen = |role, text: String| {
+        seen_in(column::PROCESS_CPU.at(&process_scope(process)), evidence(role, &window, SOURCE, text))
+    };
+    let against =
+        |text: String| excluded("Threads do not run one at a time", vec![seen(EvidenceRole::Against, text)]);
+    if !is_of_many {
+        window.level(column::PROCESS_THREADS, &process_scope(process))?;
+        return against("no process of the server has several threads".to_owned());
+    }
+    if used < USED.value {
+        return against(format!("{who} has several threads and used {} CPUs", cpus(used)));
+    }
+    let most = most_used(&window, process)?;
+    if most > NEVER_MORE.value {
+        return against(format!("threads of {who} used {} CPUs at a time", cpus(most)));
+    }
+    let busiest = window.threads(&[process]).first().map_or(0.0, |thread| thread.busy_ratio);
+    if busiest > SPREAD.value {
+        return against(format!("one thread of {who} used {} of a CPU", percent(busiest)));
+    }
+    let text = format!("{who} used {} CPUs, and never more than {}", cpus(used), cpus(most));
+    let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
+    found.extend(at_lock(scene, &window, process));
+    found.extend(left_for_another(&window).filter(|seen| seen.role == EvidenceRole::Against));
+    let title = format!(
+        "Threads run one at a time: {text}, while each of its threads used at most {} of one",
+        percent(busiest)
+    );
+    Some(Case::new(title, found, Reach::used_up(&scene.focus, 1.0)))
+}
+
+/// The most CPU that a process used in any piece of the window; `None`: it was read too rarely.
+fn most_used(window: &Window, process: &WatchedProcess) -> Option<f64> {
+    let scope = process_scope(process);
+    let pieces = window.pieces(column::PROCESS_CPU, &scope, PIECE_S);
+    let used = pieces.iter().filter_map(|piece| piece.process_cpus(&[process]));
+    let used: Vec<f64> = used.collect();
+    (used.len() >= PIECES_MIN).then(|| used.into_iter().fold(0.0, f64::max))
+}
+
+/// That threads with a request wait for a lock, or hardly any do.
+fn at_lock(scene: &Scene, window: &Window, process: &WatchedProcess) -> Option<Evidence> {
+    let address = process.tier.as_ref().map(|tier| address_text(&tier.address));
+    let path = path_of(&scene.focus);
+    let tier = path.iter().find(|tier| tier.address == address && tier.serving_count.is_some())?;
+    let waiting = tier.waits.iter().filter(|wait| wait.kind == WaitKind::Lock);
+    let waiting: f64 = waiting.map(|wait| wait.threads_count).sum();
+    let role = if waiting >= AT_LOCK.value { EvidenceRole::Confirmer } else { EvidenceRole::Against };
+    let text = format!("{} threads with a request waited for a lock, on average", rate(waiting));
+    Some(evidence(role, window, "/proc/PID/task/TID/syscall", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{Specimen, TARGET};
+    use sysdyno_record::analysis::{Confidence, Finding};
+
+    /// A server of many threads that uses so much CPU, half of it by one thread, while so many threads wait for a lock.
+    fn threaded(used: f64, locked: f64) -> Specimen {
+        let process = format!("process:{TARGET}");
+        slow()
+            .cpu(0.4, 0.1, 0.01)
+            .server(used)
+            .gauge("process.threads_count", &process, 30.0)
+            .counter("thread.cpu_us", &format!("thread:{TARGET}/{TARGET}"), used * 0.5e6)
+            .counter("thread.cpu_us", &format!("thread:{TARGET}/2"), used * 0.5e6)
+            .gauge("waits.threads_count", "tier:target", 10.0)
+            .gauge("waits.lock_count", "tier:target", locked)
+    }
+
+    fn find(case: Specimen) -> Option<Finding> {
+        conclude(case).into_iter().find(|finding| finding.id == "F17")
+    }
+
+    #[test]
+    fn one_cpu_for_many_threads_that_wait_for_a_lock_is_named() {
+        let confidence = |used, locked| find(threaded(used, locked)).map(|finding| finding.confidence);
+        assert_eq!(confidence(0.98, 4.0), Some(Confidence::Likely));
+        assert_eq!(confidence(0.98, 0.0), Some(Confidence::Possible), "it may be a quota");
+        assert_eq!(confidence(0.7, 4.0), Some(Confidence::Excluded));
+        assert_eq!(confidence(1.6, 4.0), Some(Confidence::Excluded));
+        let full = threaded(0.98, 4.0).cpu(0.8, 0.15, 0.02);
+        assert_eq!(
+            find(full).map(|finding| finding.confidence),
+            Some(Confidence::Possible),
+            "no CPU is left"
+        );
+        let single = find(slow().server(0.98)).map(|finding| finding.confidence);
+        assert_eq!(single, Some(Confidence::Excluded), "it has one thread");
+    }
+}
