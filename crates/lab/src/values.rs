@@ -164,3 +164,28 @@ pub(super) fn endpoint_of(plan: &LabPlan, service: &LabService) -> Option<String
     let address = plan.address(&service.host);
     port(service).map(|port| SocketAddr::new(address, port).to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_service_is_its_volume_if_it_has_one_and_else_its_data() {
+        let root = |of: &str| {
+            let text = format!(
+                "name = 'l'\n[[host]]\nname = 'h'\n\
+                 [[service]]\nname = 'disk'\nhost = 'h'\nrecipe = 'file-system'\n\
+                 [[service]]\nname = 'files'\nhost = 'h'\nrecipe = 'lighttpd'\n\
+                 [[service]]\nname = 'web'\nhost = 'h'\nrecipe = 'nginx'\nwith = {{ root = '{of}' }}\n"
+            );
+            let plan = LabPlan::parse(&text, Path::new("lab.toml")).expect("is a lab");
+            let place = ServicePlace { folder: "/state/l/web".into(), ..ServicePlace::default() };
+            let values = super::of(&plan, plan.service("web").expect("is there"), &place).expect("are known");
+            values.expand("{{root}}").expect("is a text")
+        };
+        assert_eq!(
+            ["disk", "files", "/srv"].map(root),
+            ["/state/l/disk/volume", "/state/l/files/data", "/srv"]
+        );
+    }
+}
