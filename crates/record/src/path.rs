@@ -171,3 +171,20 @@ pub struct GaugeRange {
     /// The greatest.
     pub max: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiers_of_one_name_are_called_by_their_address() {
+        let tier = |name: &str, port: u16| {
+            let address = format!("127.0.0.1:{port}");
+            let tier = serde_json::json!({ "name": name, "address": address, "processes_count": 1 });
+            serde_json::from_value::<PathTier>(tier).expect("is a tier")
+        };
+        let path = [tier("python3", 9001), tier("python3", 9002), tier("redis", 6379)];
+        let called = path.each_ref().map(|tier| tier.called(&path));
+        assert_eq!(called, ["python3 at 127.0.0.1:9001", "python3 at 127.0.0.1:9002", "redis"]);
+    }
+}
