@@ -301,7 +301,7 @@ impl<'a> Window<'a> {
         let begin = grown.iter().map(|(_, growth)| growth.between[0]).min()?;
         let end = grown.iter().map(|(_, growth)| growth.between[1]).max()?;
         let amounts = grown.iter().map(|(process, growth)| {
-            let started = MonoNs(process.start_ticks.saturating_mul(TICK_NS)).max(begin);
+            let started = started_at(process).max(begin);
             let unseen = growth.between[0].seconds_since(started).max(0.0);
             growth.amount * (1.0 + ratio(unseen, growth.seconds).unwrap_or(0.0))
         });
@@ -316,6 +316,11 @@ impl<'a> Window<'a> {
 
 /// A tick of the clock that starts of processes are counted in (`USER_HZ`). Unit: nanoseconds.
 const TICK_NS: u64 = 10_000_000;
+
+/// When a process was started.
+pub(crate) fn started_at(process: &WatchedProcess) -> MonoNs {
+    MonoNs(process.start_ticks.saturating_mul(TICK_NS))
+}
 
 /// The scope of a process's columns.
 pub(crate) fn process_scope(process: &WatchedProcess) -> String {

@@ -3,7 +3,7 @@
 use super::check::{Check, Concern, Culprit, Examine, Observation};
 use super::cpu::{foreign_cpus, generator_cpus, own_busy_ratio};
 use crate::format::{cpus, list, name, percent};
-use crate::readings::{Window, process_scope, ratio};
+use crate::readings::{Window, process_scope, ratio, started_at};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ const NAMED_RATIO: f64 = 0.1;
 /// A process that was there for less than this part of the time has its seconds told. Unit: ratio.
 const ALL_THE_TIME_RATIO: f64 = 0.8;
 
-/// `: 'mysqld' of mariadb.service 0.80 CPUs, 'gzip' 0.31 CPUs from 3 s to 5 s`.
+/// `: 'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s`.
 fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
     let used = processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process)));
     let mut used: Vec<_> = used.filter(|(cpus, _)| *cpus > NAMED_RATIO * foreign_cpus).collect();
@@ -79,12 +79,14 @@ fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> S
     let text = |(used, process): &(f64, &WatchedProcess)| {
         let unit = process.unit.as_ref().map_or(String::new(), |unit| format!(" of {}", name(unit)));
         let when = window.growth(column::PROCESS_CPU, &process_scope(process)).map(|growth| growth.between);
+        // One that was there before it was noticed did what it did then as well.
+        let when = when.map(|[from, to]| [from.min(started_at(process).max(window.begin)), to]);
         let when = when.filter(|[from, to]| to.seconds_since(*from) < ALL_THE_TIME_RATIO * window.seconds());
         let when = when.map_or(String::new(), |at| {
             let [from, to] = at.map(|at| at.seconds_since(window.begin));
             format!(" from {from:.0} s to {to:.0} s")
         });
-        format!("'{}'{unit} {} CPUs{when}", name(&process.command), cpus(*used))
+        format!("'{}' (process {}){unit} {} CPUs{when}", name(&process.command), process.pid, cpus(*used))
     };
     let texts: Vec<String> = used.iter().take(3).map(text).collect();
     if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) }

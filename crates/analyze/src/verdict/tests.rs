@@ -303,7 +303,7 @@ fn m11_somebody_else_on_the_host() {
         let busy = WatchedProcess::new(77, 1, "gzip", ProcessRole::Foreign);
         case.watched.push(WatchedProcess { unit: Some("backup.service".into()), ..busy });
     });
-    assert!(text_of("M11", named).ends_with(": 'gzip' of backup.service 0.50 CPUs"));
+    assert!(text_of("M11", named).ends_with(": 'gzip' (process 77) of backup.service 0.50 CPUs"));
     let unseen = |until: f64| {
         let case = with_tier(open().cpu(0.4, 0.1, 0.05), "php", "127.0.0.1:9000", 1, TARGET);
         case.edit(|case| {
