@@ -29,7 +29,7 @@ help:
 	@echo '                        full and broken disks under a record; about 50 minutes'
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
 	@echo 'make hostile-test       all broken servers against the back end that make test tries a sample on; a minute after the build'
-	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
+	@echo 'make hadoop-test        a word count in a Hadoop cluster of four hosts and in the image of one; jars by Maven; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make prove-test         squeezes, proofs, and autotunes of simulated servers, and squeezes of real ones whose bottleneck is known;'
 	@echo '                        as root, about a quarter of an hour'
@@ -88,6 +88,7 @@ hostile-test:
 
 hadoop-test: build
 	scripts/test-hadoop '$(PROGRAM)'
+	scripts/test-hadoop-image '$(PROGRAM)'
 
 hosts-test: build
 	scripts/test-hosts '$(PROGRAM)' $(HOSTS_BLOCKS)

@@ -2,19 +2,24 @@
 //!
 //! A look at all threads of its processes gives one answer, so that looks at regular intervals add up to the command's whole
 //! time. A thread on a CPU comes first. Otherwise the wait counts that is at the end of the chain: a shell waits for `svn`, and
-//! `svn` for the journal. The kernel's stack tells what an uninterruptible sleep is for; where only root may read it, `wchan` has
+//! `svn` for the journal. Runtimes with many threads (Java, Go) have some that wait for others in a lock, and one that waits for
+//! events of all connections: a command has no requests to wait for, so that those connections are what it waits for. The kernel's stack tells what an uninterruptible sleep is for; where only root may read it, `wchan` has
 //! the innermost function. Sources: `fs/jbd2/`, `fs/xfs/`, `fs/fuse/`, `mm/page-writeback.c`.
 
 use crate::discover::{DescriptorTarget, list_children, list_tasks, polled, target_of};
 use crate::roots::Roots;
-use crate::source::{pid_stack, pid_stat, pid_syscall, read_once};
-use crate::threads::{Doing, doing};
+use crate::source::pid_syscall::{self, Whereabouts};
+use crate::source::{fdinfo, pid_stack, pid_stat, read_once};
+use crate::threads::{Doing, doing, is_in_event_loop};
 use sysdyno_record::live::ThreadWait;
 use sysdyno_record::work::CommandWait;
 
 /// Processes of a command, and threads of each, that are looked at; further ones are left out.
 const MAX_PROCESSES: usize = 64;
-const MAX_THREADS: usize = 16;
+const MAX_THREADS: usize = 24;
+
+/// Descriptors of an event loop that are looked at.
+const MAX_EVENTS: usize = 64;
 
 /// What a function of the kernel says of a thread that waits in it. Of a stack, the first entry counts that any of its
 /// functions matches; a name that ends with `*` stands for all that begin so.
@@ -110,7 +115,12 @@ impl WatchedCommand {
         let count = stat.map_or(0, |stat| stat.threads_count);
         match count {
             0 | 1 => vec![(pid, pid)],
-            _ => list_tasks(&self.roots, pid).into_iter().take(MAX_THREADS).map(|id| (pid, id)).collect(),
+            _ => {
+                // The first one, and the youngest: those in between are the runtime's own.
+                let all = list_tasks(&self.roots, pid);
+                let young = all.iter().skip(1).rev().take(MAX_THREADS - 1);
+                all.first().into_iter().chain(young).map(|id| (pid, *id)).collect()
+            }
         }
     }
 
@@ -125,6 +135,7 @@ impl WatchedCommand {
         }
         let call = pid_syscall::parse(read_once(&syscall, &mut self.buffer).ok()?).ok()?;
         let known = match doing(state, call) {
+            Doing::Known(ThreadWait::Idle) if is_in_event_loop(call) => self.at(pid, &self.events(pid, call)),
             Doing::Known(wait) => wait,
             Doing::Descriptor(number) => self.at(pid, &[number]),
             Doing::Listed { address, count } => self.at(pid, &polled(pid, address, count)),
@@ -132,6 +143,14 @@ impl WatchedCommand {
         let is_in_kernel = state == b'D' || matches!(known, ThreadWait::Disk | ThreadWait::Other);
         let by_stack = is_in_kernel.then(|| self.by_stack(pid, thread)).flatten();
         Some(by_stack.unwrap_or(plain(known)))
+    }
+
+    /// The descriptors whose events a thread waits for.
+    fn events(&self, pid: u32, call: Whereabouts) -> Vec<u64> {
+        let Whereabouts::Call { arguments: [instance, _], .. } = call else { return Vec::new() };
+        let (path, mut text) = (self.roots.in_proc(&format!("{pid}/fdinfo/{instance}")), Vec::new());
+        read_once(&path, &mut text)
+            .map_or(Vec::new(), |text| fdinfo::watched(text).take(MAX_EVENTS).collect())
     }
 
     /// What is waited for at these descriptors: the other end of a connection if there is one among them.
@@ -205,7 +224,10 @@ fn rank(wait: CommandWait) -> (usize, CommandWait) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::event::epoll;
     use rustix::process::{Pid, Signal, kill_process_group};
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+    use std::os::unix::net::UnixStream;
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
@@ -240,6 +262,22 @@ mod tests {
         let mut places = CommandWait::ALL.map(|wait| rank(wait).0);
         places.sort_unstable();
         assert!(places.iter().copied().eq(0..CommandWait::ALL.len()));
+    }
+
+    #[test]
+    fn who_waits_for_events_waits_for_what_their_descriptors_lead_to() {
+        let waits_at = |fd: BorrowedFd<'_>| {
+            let events = epoll::create(epoll::CreateFlags::CLOEXEC).expect("an instance");
+            epoll::add(&events, fd, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("is added");
+            let arguments = [events.as_raw_fd() as u64, 0];
+            let (pid, call) = (std::process::id(), Whereabouts::Call { number: 0, arguments });
+            let own = WatchedCommand::of(pid);
+            own.at(pid, &own.events(pid, call))
+        };
+        let (socket, _other) = UnixStream::pair().expect("sockets");
+        let (pipe, _writer) = std::io::pipe().expect("a pipe");
+        assert_eq!(waits_at(socket.as_fd()), ThreadWait::Network);
+        assert_eq!(waits_at(pipe.as_fd()), ThreadWait::Process);
     }
 
     /// Looks at a command until `expected` is seen, to which it comes.

@@ -1,8 +1,8 @@
-//! `/proc/PID/fdinfo/FD`: only the flags with which the file was opened.
+//! `/proc/PID/fdinfo/FD`: only the flags with which the file was opened, and what an epoll instance watches.
 //!
-//! Source: `fs/proc/fd.c`, `seq_show`: `flags:` in octal.
+//! Source: `fs/proc/fd.c`, `seq_show`: `flags:` in octal; `fs/eventpoll.c`, `ep_show_fdinfo`: `tfd:` with a descriptor.
 
-use super::{Fields, lines};
+use super::{Fields, decimal, lines};
 use crate::error::ParseError;
 
 /// How a file is open.
@@ -35,6 +35,14 @@ pub fn parse(text: &[u8]) -> Result<OpenFlags, ParseError> {
     Err(ParseError::at(0, "flags of a descriptor"))
 }
 
+/// The descriptors that an epoll instance watches; none for other files.
+pub fn watched(text: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    lines(text).filter_map(|line| {
+        let mut fields = Fields::of(line);
+        (fields.next() == Some(b"tfd:")).then(|| fields.next().and_then(decimal)).flatten()
+    })
+}
+
 fn octal(digits: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(digits).ok()?;
     u64::from_str_radix(digits, 8).ok()
@@ -43,6 +51,15 @@ fn octal(digits: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_epoll_instance_lists_its_descriptors() {
+        let text = b"pos:\t0\nflags:\t02\nmnt_id:\t15\nino:\t94\n\
+            tfd:        7 events:       19 data:                7  pos:0 ino:5f sdev:8\n\
+            tfd:       12 events: 2000201d data: 7f0200000000000c  pos:0 ino:60 sdev:8\ntfd: x\n";
+        assert_eq!(watched(text).collect::<Vec<_>>(), [7, 12]);
+        assert_eq!(watched(b"pos:\t0\nflags:\t02\n").count(), 0);
+    }
 
     #[test]
     fn the_flags_say_whether_and_where_it_is_written() {
