@@ -39,8 +39,9 @@ fn what_the_servers_log_says_of_failures_is_the_explanation() {
     let findings = explained["findings"].as_array().expect("is a list");
     let log = findings.iter().find(|finding| finding["id"] == "L01").expect("a finding");
     let title = log["title"].as_str().expect("is text");
-    assert!(title.starts_with("A back end is not there: nginx logged"), "{title}");
-    assert!(title.contains("Connection refused"), "{title}");
+    assert!(title.starts_with("A back end is not there: nginx logged it"), "{title}");
+    let line = log["evidence"][0]["text"].as_str().expect("is text");
+    assert!(line.contains("'connect() failed (111: Connection refused)"), "{line}");
     let screen = program.run(["explain"]);
     screen.expect_code(0);
     assert!(screen.stdout.contains("(server-log, L01)") && screen.stdout.contains("Ruled out"), "{screen}");
