@@ -163,6 +163,15 @@ impl<'a> TrialView<'a> {
         ended
     }
 
+    /// Those of them that the load reaches and that were there from the beginning: programs that a worker starts for a request come
+    /// and go.
+    pub fn lost(&self) -> Vec<&'a WatchedProcess> {
+        let is_new = |process: &WatchedProcess| self.newcomers().any(|new| new.pid == process.pid);
+        let mut ended = self.leavers();
+        ended.retain(|process| process.tier.is_none() && !is_new(process));
+        ended
+    }
+
     /// The processes of the server that listen where a scope says; those that the load reaches, if it is no tier's.
     pub fn listening_at(&self, scope: &str) -> Vec<&'a WatchedProcess> {
         let targets = self.processes(ProcessRole::Target);

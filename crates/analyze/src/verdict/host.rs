@@ -230,8 +230,7 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
         .iter()
         .filter(|process| window.level(column::PROCESS_THREADS, &process_scope(process)).is_some());
     let known: BTreeSet<u32> = known.map(|process| process.pid).collect();
-    let mut gone = view.leavers();
-    gone.retain(|process| process.tier.is_none());
+    let gone = view.lost();
     if !gone.is_empty() {
         let names: Vec<String> = gone
             .iter()

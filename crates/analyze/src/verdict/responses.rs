@@ -231,7 +231,7 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
     let opened = view.measured().connections_opened as f64;
     let connections = f64::from(view.plan().connections);
     // A process that ends takes its connections with it, idle ones too.
-    let taken = connections * view.leavers().len() as f64;
+    let taken = connections * view.lost().len() as f64;
     let needless = opened - lost_connections(view) - taken - connections;
     let extra = ratio(needless, sent)? - planned;
     if extra <= EXTRA_CONNECTIONS.value {

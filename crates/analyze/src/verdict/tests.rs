@@ -380,6 +380,11 @@ fn m19_a_server_that_is_not_the_same_any_more() {
     };
     assert_eq!(status_of("M19", helper(0.0)), Some(Valid), "it did nothing, and nobody missed it");
     assert_eq!(status_of("M19", helper(0.2)), Some(Suspect));
+    let started = helper(0.2).edit(|case| {
+        let event = EventKind::Watched(WatchedProcess::new(1001, 99, "sh", ProcessRole::Target));
+        case.events.push(Event { mono_ns: at(BEGIN + WARMUP + 3.0), event });
+    });
+    assert_eq!(status_of("M19", started), Some(Valid), "a program for some requests has come and gone");
     let other = WatchedProcess::new(TARGET, 99, "nginx", ProcessRole::Target);
     let replaced = open().edit(|case| case.watched.push(other.clone()));
     assert_eq!(status_of("M19", replaced), Some(Invalid));
