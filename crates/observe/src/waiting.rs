@@ -6,20 +6,20 @@
 //! events of all connections: a command has no requests to wait for, so that those connections are what it waits for. The kernel's stack tells what an uninterruptible sleep is for; where only root may read it, `wchan` has
 //! the innermost function. Sources: `fs/jbd2/`, `fs/xfs/`, `fs/fuse/`, `mm/page-writeback.c`.
 
-use crate::discover::{DescriptorTarget, list_children, list_tasks, polled, target_of};
+use crate::discover::{list_children, list_tasks};
 use crate::roots::Roots;
 use crate::source::pid_syscall::{self, Whereabouts};
 use crate::source::{fdinfo, pid_stack, pid_stat, read_once};
-use crate::threads::{Doing, doing, is_in_event_loop};
+use crate::threads::{Sight, at_descriptors, at_numbers, doing, is_in_event_loop};
 use sysdyno_record::live::ThreadWait;
 use sysdyno_record::work::CommandWait;
 
 /// Processes of a command, and threads of each, that are looked at; further ones are left out.
 const MAX_PROCESSES: usize = 64;
-const MAX_THREADS: usize = 24;
+const MAX_THREADS: usize = 16;
 
 /// Descriptors of an event loop that are looked at.
-const MAX_EVENTS: usize = 64;
+const MAX_EVENTS: usize = 16;
 
 /// What a function of the kernel says of a thread that waits in it. Of a stack, the first entry counts that any of its
 /// functions matches; a name that ends with `*` stands for all that begin so.
@@ -134,11 +134,9 @@ impl WatchedCommand {
             return Some(CommandWait::Running);
         }
         let call = pid_syscall::parse(read_once(&syscall, &mut self.buffer).ok()?).ok()?;
-        let known = match doing(state, call) {
-            Doing::Known(ThreadWait::Idle) if is_in_event_loop(call) => self.at(pid, &self.events(pid, call)),
-            Doing::Known(wait) => wait,
-            Doing::Descriptor(number) => self.at(pid, &[number]),
-            Doing::Listed { address, count } => self.at(pid, &polled(pid, address, count)),
+        let known = match is_in_event_loop(call) {
+            true => plain_sight(&at_numbers(&self.roots, pid, &self.events(pid, call))),
+            false => plain_sight(&at_descriptors(&self.roots, pid, doing(state, call))),
         };
         let is_in_kernel = state == b'D' || matches!(known, ThreadWait::Disk | ThreadWait::Other);
         let by_stack = is_in_kernel.then(|| self.by_stack(pid, thread)).flatten();
@@ -153,18 +151,6 @@ impl WatchedCommand {
             .map_or(Vec::new(), |text| fdinfo::watched(text).take(MAX_EVENTS).collect())
     }
 
-    /// What is waited for at these descriptors: the other end of a connection if there is one among them.
-    fn at(&self, pid: u32, descriptors: &[u64]) -> ThreadWait {
-        let targets = descriptors.iter().filter_map(|number| target_of(&self.roots, pid, *number));
-        let targets: Vec<DescriptorTarget> = targets.collect();
-        let is_socket = |target: &DescriptorTarget| target.socket().is_some();
-        match targets.iter().any(is_socket) {
-            true => ThreadWait::Network,
-            false if targets.is_empty() => ThreadWait::Other,
-            false => ThreadWait::Process,
-        }
-    }
-
     /// What the functions of the kernel say that a thread waits in; `None`: nothing, or they are hidden.
     fn by_stack(&mut self, pid: u32, thread: u32) -> Option<CommandWait> {
         let place = |name: &str| self.roots.in_proc(&format!("{pid}/task/{thread}/{name}"));
@@ -173,6 +159,15 @@ impl WatchedCommand {
             return wait_in(text);
         }
         wait_in(read_once(&wchan, &mut self.buffer).ok()?)
+    }
+}
+
+/// What a thread waits for that does this: the other end of a connection, if it waits at one.
+fn plain_sight(sight: &Sight) -> ThreadWait {
+    match sight {
+        Sight::Known(wait) => *wait,
+        Sight::Sockets(sockets) if sockets.is_empty() => ThreadWait::Other,
+        Sight::Sockets(_) => ThreadWait::Network,
     }
 }
 
@@ -272,7 +267,7 @@ mod tests {
             let arguments = [events.as_raw_fd() as u64, 0];
             let (pid, call) = (std::process::id(), Whereabouts::Call { number: 0, arguments });
             let own = WatchedCommand::of(pid);
-            own.at(pid, &own.events(pid, call))
+            plain_sight(&at_numbers(&own.roots, pid, &own.events(pid, call)))
         };
         let (socket, _other) = UnixStream::pair().expect("sockets");
         let (pipe, _writer) = std::io::pipe().expect("a pipe");

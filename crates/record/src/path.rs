@@ -67,6 +67,11 @@ impl PathTier {
             _ => self.name.clone(),
         }
     }
+
+    /// How many of its threads did this while they had a request, on average.
+    pub fn threads_at(&self, kind: WaitKind) -> f64 {
+        self.waits.iter().filter(|wait| wait.kind == kind).map(|wait| wait.threads_count).sum()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls takes a reference")]

@@ -7,7 +7,7 @@
 //! Deliberate delays (rate limits, throttles, timers) look like this, and so does an event loop that missed an event.
 //! Threads that work or are blocked, or responses that the client does not read, contradict it: these are other diagnoses.
 
-use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
+use super::waits::{AT_LOCK, CPU_IDLE, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, duration, name, percent};
 use crate::path::{path_of, scope_of};
@@ -45,19 +45,12 @@ const ASKED: Threshold = Threshold::new(
     HOUSE,
 );
 
-const LOCKED: Threshold = Threshold::new(
-    "threads with a request seen waiting for a lock, for one to be named as well",
-    0.5,
-    "count",
-    HOUSE,
-);
-
 /// A15.
 pub(super) const RULE: Rule = Rule {
     id: "A15",
     name: "held",
     meaning: "The server has read the requests and holds them, although it neither computes nor waits for anybody.",
-    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, UNSENT_STEADILY, ASKED, LOCKED],
+    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, UNSENT_STEADILY, ASKED, AT_LOCK],
     place: Place::Server,
     needs: &[column::REQUESTS_INSIDE_TIME],
     remedy: "look for a delay in its configuration or code: a limit on the rate of requests or bytes, a throttle, a timer",
@@ -88,16 +81,19 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(cpus_left(scene, &window));
     found.extend(engaged(tier, &window));
     found.extend(unsent(scene, &window));
-    let locked = if is_at_lock(tier) { ", and threads were seen waiting for a lock" } else { "" };
+    let is_at_lock = tier.threads_at(WaitKind::Lock) >= AT_LOCK.value;
+    let locked = if is_at_lock { ", and threads were seen waiting for a lock" } else { "" };
     let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
-        let title =
-            format!("{who} holds requests, and neither computes nor waits for anybody: {text}{locked}");
+        let title = match is_at_lock {
+            true => format!("{who} holds requests: {text}{locked}"),
+            false => format!("{who} holds requests, and neither computes nor waits for anybody: {text}"),
+        };
         return Some(Case::new(title, found, Reach::used_up(view, share)));
     };
     let asked = name(&asked.name);
-    let lock = match locked.is_empty() {
-        true => String::new(),
-        false => format!("find a lock that {who} holds while it asks {asked} (synchronized, a mutex), or "),
+    let lock = match is_at_lock {
+        false => String::new(),
+        true => format!("find a lock that {who} holds while it asks {asked} (synchronized, a mutex), or "),
     };
     let remedy = format!(
         "{lock}raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool); if \
@@ -105,12 +101,6 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     );
     let title = format!("{who} holds requests: {text}, while {count:.1} at a time are at {asked}{locked}");
     Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
-}
-
-/// Whether threads with a request were seen waiting for a lock.
-fn is_at_lock(tier: &PathTier) -> bool {
-    let at_lock = tier.waits.iter().filter(|wait| wait.kind == WaitKind::Lock);
-    at_lock.map(|wait| wait.threads_count).sum::<f64>() >= LOCKED.value
 }
 
 /// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
@@ -186,6 +176,7 @@ mod tests {
             find(case.gauge("waits.lock_count", "tier:target", count)).expect("a finding").title
         };
         assert!(locked(0.9).ends_with("threads were seen waiting for a lock"), "{}", locked(0.9));
+        assert!(!locked(0.9).contains("waits for anybody"), "{}", locked(0.9));
         assert!(!locked(0.1).contains("lock"), "{}", locked(0.1));
     }
 

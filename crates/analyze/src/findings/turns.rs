@@ -5,8 +5,9 @@
 //! A quota of one CPU looks the same to the counters of CPU time; threads that wait for a lock tell the difference.
 
 use super::cpu::{MACHINE_BUSY, left_for_another};
+use super::waits::AT_LOCK;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
-use crate::format::{cpus, name, percent, rate};
+use crate::format::{cpus, name, percent};
 use crate::path::{address_text, path_of};
 use crate::readings::{Window, process_scope};
 use crate::threshold::{HOUSE, Threshold};
@@ -21,8 +22,6 @@ const NEVER_MORE: Threshold =
     Threshold::new("CPU that it used in any half second, at most", 1.10, "ratio of a CPU", HOUSE);
 const SPREAD: Threshold =
     Threshold::new("CPU that its busiest thread used, at most", 0.80, "ratio of a CPU", HOUSE);
-const AT_LOCK: Threshold =
-    Threshold::new("threads with a request that wait for a lock, on average", 0.5, "count", HOUSE);
 
 /// F17.
 pub(super) const RULE: Rule = Rule {
@@ -104,10 +103,9 @@ fn at_lock(scene: &Scene, window: &Window, process: &WatchedProcess) -> Option<E
     let address = process.tier.as_ref().map(|tier| address_text(&tier.address));
     let path = path_of(&scene.focus);
     let tier = path.iter().find(|tier| tier.address == address && tier.serving_count.is_some())?;
-    let waiting = tier.waits.iter().filter(|wait| wait.kind == WaitKind::Lock);
-    let waiting: f64 = waiting.map(|wait| wait.threads_count).sum();
+    let waiting = tier.threads_at(WaitKind::Lock);
     let role = if waiting >= AT_LOCK.value { EvidenceRole::Confirmer } else { EvidenceRole::Against };
-    let text = format!("{} threads with a request waited for a lock, on average", rate(waiting));
+    let text = format!("{waiting:.1} threads with a request waited for a lock, on average");
     Some(evidence(role, window, "/proc/PID/task/TID/syscall", text))
 }
 

@@ -24,6 +24,12 @@ pub(super) const CPU_IDLE: Threshold =
     Threshold::new("idle share of the CPUs that confirms that they are not waited for", 0.30, "ratio", HOUSE);
 const IO_PRESSURE: Threshold =
     Threshold::new("share of time in which some task waited for a disk (PSI)", 0.20, "ratio", HOUSE);
+pub(super) const AT_LOCK: Threshold = Threshold::new(
+    "threads with a request that wait for a lock, on average, to be named",
+    0.5,
+    "count",
+    HOUSE,
+);
 /// Queues that come of a wait are told from this part of a request's time on.
 const QUEUED_RATIO: f64 = 0.1;
 const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE];

@@ -8,6 +8,7 @@ use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
 use requests::Connections;
 pub(crate) use round_trip::{CONNECTS, FAST_RATIO, REPEATED, round_trip_ns};
+use std::collections::BTreeSet;
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
@@ -27,7 +28,8 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let service_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0);
     let answered = service_ns.filter(|_| are_answered).map(|service_ns| service_ns / 1e9 * rate_hz);
     let in_flight = answered.or_else(|| view.in_flight_mean());
-    let seen = Seen { window: &window, census: &census, rate_hz, are_answered, in_flight };
+    let ended = view.leavers().into_iter().map(|process| process.pid).collect();
+    let seen = Seen { window: &window, census: &census, ended, rate_hz, are_answered, in_flight };
     let mut path: Vec<PathTier> = groups.iter().map(|group| group.tier(&groups, &seen)).collect();
     // Handshakes are read and answered, too, but are in no service time.
     let handshakes = view.measured().handshakes.map_or(0, |handshakes| handshakes.full + handshakes.resumed);
@@ -173,6 +175,8 @@ struct Seen<'a> {
     window: &'a Window<'a>,
     /// The part of it in which all tiers were known.
     census: &'a Window<'a>,
+    /// Processes that ended meanwhile.
+    ended: BTreeSet<u32>,
     /// Completed requests per second.
     rate_hz: f64,
     /// Whether hardly any request failed or timed out.
@@ -212,9 +216,7 @@ impl<'a> Group<'a> {
         let threads = self.processes.iter().map(|process| {
             window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
         });
-        let is_ended =
-            |process: &&&WatchedProcess| window.went_silent(column::PROCESS_CPU, &process_scope(process));
-        let ended = self.processes.iter().filter(is_ended).count();
+        let living = self.processes.iter().filter(|process| !seen.ended.contains(&process.pid)).count();
         let scopes = self.scopes(groups, window);
         let level = |gauge: Quantity| scopes.iter().find_map(|scope| window.level(gauge, scope));
         let range = |gauge: Quantity| level(gauge).map(|Level { mean, max, .. }| GaugeRange { mean, max });
@@ -223,10 +225,7 @@ impl<'a> Group<'a> {
             unit: first.unit.clone(),
             address: self.address.map(address_text),
             asked_by: asked_by.map(|_| groups.iter().position(asks).unwrap_or(0)),
-            processes_count: match self.processes.len() - ended {
-                0 => self.processes.len() as u64,
-                living => living as u64,
-            },
+            processes_count: if living == 0 { self.processes.len() } else { living } as u64,
             threads_count: sum_known(threads),
             cpus: window.process_cpus(&self.processes),
             run_delay_cpus: window.process_run_delay(&self.processes),

@@ -6,7 +6,6 @@ use crate::format::{cpus, list, name, percent};
 use crate::readings::{Window, process_scope, ratio, started_at};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
-use std::collections::BTreeSet;
 use sysdyno_record::column;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
@@ -225,11 +224,13 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
             name(&replaced.command)
         ));
     }
-    let pids: BTreeSet<u32> = targets.iter().map(|process| process.pid).collect();
-    let known = targets
-        .iter()
-        .filter(|process| window.level(column::PROCESS_THREADS, &process_scope(process)).is_some());
-    let known: BTreeSet<u32> = known.map(|process| process.pid).collect();
+    let is_known =
+        |process: &&&WatchedProcess| window.level(column::PROCESS_THREADS, &process_scope(process)).is_some();
+    let known = targets.iter().filter(is_known).count();
+    let is_none_left = view.leavers().iter().filter(|process| process.tier.is_none()).count() >= known.max(1);
+    let newcomers: Vec<&WatchedProcess> = view.newcomers().filter(|process| process.tier.is_none()).collect();
+    let residents =
+        targets.iter().filter(|process| newcomers.iter().all(|new| new.pid != process.pid)).count();
     let gone = view.lost();
     if !gone.is_empty() {
         let names: Vec<String> = gone
@@ -237,8 +238,8 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
             .take(3)
             .map(|process| format!("{} '{}'", process.pid, name(&process.command)))
             .collect();
-        let text = format!("{} of {} server processes exited: {}", gone.len(), pids.len(), list(&names));
-        if gone.len() >= known.len().max(1) {
+        let text = format!("{} of {residents} server processes exited: {}", gone.len(), list(&names));
+        if is_none_left {
             return Observation::invalid(text);
         }
         // nginx reads its cache once, in a process that ends after a minute.
@@ -251,7 +252,7 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
         }
         return Observation::suspect(text);
     }
-    let first = view.newcomers().filter(|process| process.tier.is_none()).take(3);
+    let first = newcomers.iter().take(3);
     let newcomers: Vec<String> =
         first.map(|process| format!("process {} '{}'", process.pid, name(&process.command))).collect();
     if newcomers.is_empty() {

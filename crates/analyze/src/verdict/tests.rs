@@ -384,7 +384,15 @@ fn m19_a_server_that_is_not_the_same_any_more() {
         let event = EventKind::Watched(WatchedProcess::new(1001, 99, "sh", ProcessRole::Target));
         case.events.push(Event { mono_ns: at(BEGIN + WARMUP + 3.0), event });
     });
-    assert_eq!(status_of("M19", started), Some(Valid), "a program for some requests has come and gone");
+    assert_eq!(
+        status_of("M19", started.clone()),
+        Some(Valid),
+        "a program for some requests has come and gone"
+    );
+    let nobody = started.edit(|case| {
+        case.readings = case.readings.clone().dying("process.cpu_us", &format!("process:{TARGET}"), 1e5);
+    });
+    assert_eq!(status_of("M19", nobody), Some(Invalid), "nobody is left, those that came later included");
     let other = WatchedProcess::new(TARGET, 99, "nginx", ProcessRole::Target);
     let replaced = open().edit(|case| case.watched.push(other.clone()));
     assert_eq!(status_of("M19", replaced), Some(Invalid));

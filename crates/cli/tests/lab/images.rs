@@ -63,6 +63,8 @@ pub fn run(rig: &mut Rig) {
     assert!(status.success());
     it_serves(&root.join("server"));
     it_serves(&root.join("server"));
+    let names = fs::read_to_string(root.join("server/etc/hosts")).expect("reads");
+    assert_eq!(names.matches("127.0.0.1 image\n").count(), 1, "it knows its own name: {names}");
     fs::remove_dir_all(&root).expect("removes");
     rig.check("an exported lab");
     refused(rig);

@@ -35,7 +35,7 @@ done
 
 # Programs ask for the address of this host's own name, which nobody else may know.
 own=$(cat /proc/sys/kernel/hostname)
-grep -q -s -w -F -e "$own" /etc/hosts || echo "127.0.0.1 $own" >>/etc/hosts || :
+grep -q -s -e "[[:space:]]$own[[:space:]]" -e "[[:space:]]$own\$" /etc/hosts || echo "127.0.0.1 $own" >>/etc/hosts || :
 
 logs=/var/log/lab
 mkdir -p "$logs"

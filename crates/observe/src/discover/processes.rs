@@ -126,16 +126,6 @@ pub(crate) enum DescriptorTarget {
     Pipe,
 }
 
-impl DescriptorTarget {
-    /// The inode of a socket.
-    pub(crate) fn socket(self) -> Option<u64> {
-        match self {
-            DescriptorTarget::Socket(inode) => Some(inode),
-            DescriptorTarget::Pipe => None,
-        }
-    }
-}
-
 /// The number in `socket:[NUMBER]`.
 fn socket_inode(link: &[u8]) -> Option<u64> {
     source::decimal(link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?)

@@ -70,13 +70,13 @@ impl ThreadFiles {
 pub(crate) fn at_descriptors(roots: &Roots, pid: u32, doing: Doing) -> Sight {
     match doing {
         Doing::Known(wait) => Sight::Known(wait),
-        Doing::Descriptor(number) => at_these(roots, pid, &[number]),
-        Doing::Listed { address, count } => at_these(roots, pid, &polled(pid, address, count)),
+        Doing::Descriptor(number) => at_numbers(roots, pid, &[number]),
+        Doing::Listed { address, count } => at_numbers(roots, pid, &polled(pid, address, count)),
     }
 }
 
 /// Who waits for pipes and for no socket waits for another process: for what a program that it started prints.
-fn at_these(roots: &Roots, pid: u32, numbers: &[u64]) -> Sight {
+pub(crate) fn at_numbers(roots: &Roots, pid: u32, numbers: &[u64]) -> Sight {
     let (mut sockets, mut has_pipe) = (Vec::new(), false);
     for number in numbers {
         match target_of(roots, pid, *number) {
