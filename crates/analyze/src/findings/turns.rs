@@ -78,14 +78,11 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if busiest > SPREAD.value {
         return against(format!("one thread of {who} used {} of a CPU", percent(busiest)));
     }
-    let text = format!("{who} used {} CPUs, and never more than {}", cpus(used), cpus(most));
+    let text = format!("{who} used {} CPUs, and at most {} in any half second", cpus(used), cpus(most));
     let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
     found.extend(at_lock(scene, &window, process));
     found.extend(left_for_another(&window).filter(|seen| seen.role == EvidenceRole::Against));
-    let title = format!(
-        "Threads run one at a time: {text}, while each of its threads used at most {} of one",
-        percent(busiest)
-    );
+    let title = format!("Threads run one at a time: {text}; its busiest thread used {}", percent(busiest));
     Some(Case::new(title, found, Reach::used_up(&scene.focus, 1.0)))
 }
 
