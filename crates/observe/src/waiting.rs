@@ -3,14 +3,18 @@
 //! A look at all threads of its processes gives one answer, so that looks at regular intervals add up to the command's whole
 //! time. A thread on a CPU comes first. Otherwise the wait counts that is at the end of the chain: a shell waits for `svn`, and
 //! `svn` for the journal. Runtimes with many threads (Java, Go) have some that wait for others in a lock, and one that waits for
-//! events of all connections: a command has no requests to wait for, so that those connections are what it waits for. The kernel's stack tells what an uninterruptible sleep is for; where only root may read it, `wchan` has
-//! the innermost function. Sources: `fs/jbd2/`, `fs/xfs/`, `fs/fuse/`, `mm/page-writeback.c`.
+//! events of all connections: a command has no requests to wait for, so that those connections are what it waits for. If all
+//! threads wait for others of them, and some only until a time, nothing but that time wakes them: the command sleeps.
+//!
+//! The kernel's stack tells what an uninterruptible sleep is for; where only root may read it, `wchan` has the innermost
+//! function. Sources: `fs/jbd2/`, `fs/xfs/`, `fs/fuse/`, `mm/page-writeback.c`.
 
 use crate::discover::{list_children, list_tasks};
 use crate::roots::Roots;
 use crate::source::pid_syscall::{self, Whereabouts};
 use crate::source::{fdinfo, pid_stack, pid_stat, read_once};
 use crate::threads::{Sight, at_descriptors, at_numbers, doing, is_in_event_loop};
+use nix::libc;
 use sysdyno_record::live::ThreadWait;
 use sysdyno_record::work::CommandWait;
 
@@ -134,6 +138,9 @@ impl WatchedCommand {
             return Some(CommandWait::Running);
         }
         let call = pid_syscall::parse(read_once(&syscall, &mut self.buffer).ok()?).ok()?;
+        if state == b'S' && is_timed_lock(call) {
+            return Some(CommandWait::Timer);
+        }
         let known = match is_in_event_loop(call) {
             true => plain_sight(&at_numbers(&self.roots, pid, &self.events(pid, call))),
             false => plain_sight(&at_descriptors(&self.roots, pid, doing(state, call))),
@@ -145,7 +152,7 @@ impl WatchedCommand {
 
     /// The descriptors whose events a thread waits for.
     fn events(&self, pid: u32, call: Whereabouts) -> Vec<u64> {
-        let Whereabouts::Call { arguments: [instance, _], .. } = call else { return Vec::new() };
+        let Whereabouts::Call { arguments: [instance, ..], .. } = call else { return Vec::new() };
         let (path, mut text) = (self.roots.in_proc(&format!("{pid}/fdinfo/{instance}")), Vec::new());
         read_once(&path, &mut text)
             .map_or(Vec::new(), |text| fdinfo::watched(text).take(MAX_EVENTS).collect())
@@ -160,6 +167,11 @@ impl WatchedCommand {
         }
         wait_in(read_once(&wchan, &mut self.buffer).ok()?)
     }
+}
+
+/// Whether a thread waits for another one until a time at most: futex(2), whose fourth argument is that time.
+fn is_timed_lock(call: Whereabouts) -> bool {
+    matches!(call, Whereabouts::Call { number: libc::SYS_futex, arguments: [.., time] } if time != 0)
 }
 
 /// What a thread waits for that does this: the other end of a connection, if it waits at one.
@@ -202,8 +214,8 @@ fn rank(wait: CommandWait) -> (usize, CommandWait) {
     let place = match wait {
         CommandWait::Process => 0,
         CommandWait::Other => 1,
-        CommandWait::Timer => 2,
-        CommandWait::Lock => 3,
+        CommandWait::Lock => 2,
+        CommandWait::Timer => 3,
         CommandWait::Stopped => 4,
         CommandWait::Network => 5,
         CommandWait::FileServer => 6,
@@ -264,7 +276,7 @@ mod tests {
         let waits_at = |fd: BorrowedFd<'_>| {
             let events = epoll::create(epoll::CreateFlags::CLOEXEC).expect("an instance");
             epoll::add(&events, fd, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("is added");
-            let arguments = [events.as_raw_fd() as u64, 0];
+            let arguments = [events.as_raw_fd() as u64, 0, 0, 0];
             let (pid, call) = (std::process::id(), Whereabouts::Call { number: 0, arguments });
             let own = WatchedCommand::of(pid);
             plain_sight(&at_numbers(&own.roots, pid, &own.events(pid, call)))
@@ -294,5 +306,10 @@ mod tests {
         await_look(&["sh", "-c", "sleep 600; true"], CommandWait::Timer);
         await_look(&["sh", "-c", "while :; do :; done"], CommandWait::Running);
         await_look(&["cat"], CommandWait::Process);
+        // Its other thread waits for the first one, which waits for a time.
+        let python = "import threading as t; t.Thread(target=t.Event().wait, daemon=True).start(); t.Event().wait(600)";
+        if sysdyno_needs::has("a command whose threads wait for each other", &["python3"]) {
+            await_look(&["python3", "-c", python], CommandWait::Timer);
+        }
     }
 }

@@ -18,8 +18,8 @@ pub enum Whereabouts {
     Call {
         /// Its number on this architecture.
         number: i64,
-        /// What it was given first: descriptor or pointer, and how many.
-        arguments: [u64; 2],
+        /// What it was given first: descriptor or pointer, how many, and two more.
+        arguments: [u64; 4],
     },
 }
 
@@ -36,7 +36,10 @@ fn read(text: &[u8]) -> Option<Whereabouts> {
         number => {
             let number = i64::try_from(super::decimal(number)?).ok()?;
             let mut argument = || hexadecimal(fields.next()?.strip_prefix(b"0x")?);
-            Some(Whereabouts::Call { number, arguments: [argument()?, argument()?] })
+            Some(Whereabouts::Call {
+                number,
+                arguments: [argument()?, argument()?, argument()?, argument()?],
+            })
         }
     }
 }
@@ -48,10 +51,10 @@ mod tests {
     #[test]
     fn a_call_is_read_with_its_first_arguments() {
         let call = b"7 0x7ffd5c 0x1 0x3e8 0x0 0x0 0x0 0x7ffd00 0x7f0e\n";
-        assert_eq!(parse(call), Ok(Whereabouts::Call { number: 7, arguments: [0x7ffd5c, 1] }));
+        assert_eq!(parse(call), Ok(Whereabouts::Call { number: 7, arguments: [0x7ffd5c, 1, 1000, 0] }));
         assert_eq!(parse(b"running\n"), Ok(Whereabouts::Running));
         assert_eq!(parse(b"-1 0x7ffd00 0x7f0e\n"), Ok(Whereabouts::Outside));
-        for wrong in ["", "7", "x 0x1 0x2", "7 1 2"] {
+        for wrong in ["", "7", "7 0x1 0x2", "x 0x1 0x2 0x3 0x4", "7 1 2 3 4"] {
             assert!(parse(wrong.as_bytes()).is_err(), "{wrong:?}");
         }
     }

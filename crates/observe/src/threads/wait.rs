@@ -90,7 +90,7 @@ pub(crate) fn doing(state: u8, place: Whereabouts) -> Doing {
         (b'T' | b't', _) => Doing::Known(ThreadWait::Stopped),
         (b'D', _) => Doing::Known(ThreadWait::Disk),
         (_, Whereabouts::Outside) => Doing::Known(ThreadWait::Other),
-        (_, Whereabouts::Call { number, arguments: [first, second] }) => in_call(number, first, second),
+        (_, Whereabouts::Call { number, arguments: [first, second, ..] }) => in_call(number, first, second),
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_judged_by_its_state_and_its_call() {
-        let call = |number| Whereabouts::Call { number, arguments: [5, 1] };
+        let call = |number| Whereabouts::Call { number, arguments: [5, 1, 0, 0] };
         let check = |state: u8, place: Whereabouts, expected: Doing| {
             assert_eq!(doing(state, place), expected, "{state} {place:?}");
         };
