@@ -4,7 +4,7 @@
 //! once all that answers it was tried: the first may have been too small. Where no change is known, CPU time is squeezed: if that
 //! costs goodput, it was short.
 
-use crate::autotune::{REMEDIES, bare_effect, is_allowed, propose};
+use crate::autotune::{bare_effect, is_allowed, propose, remedies};
 use crate::tryout::metric_value;
 use sysdyno_record::allowance::Allowance;
 use sysdyno_record::analysis::{Analysis, CurvePoint, EndedBy, VerdictStatus};
@@ -72,14 +72,14 @@ pub fn proof_plans(seen: &SeenServer, allow: &[Allowance]) -> Vec<ProofPlan> {
 fn proof_plan(seen: &SeenServer, finding: &SeenFinding, allow: &[Allowance]) -> ProofPlan {
     let alone = SeenServer { findings: vec![finding.clone()], ..seen.clone() };
     let answers = propose(&alone, &[], &std::collections::BTreeSet::new()).into_iter();
-    let answers = answers.filter(|change| is_answer(change, &finding.id) && change.services.is_empty());
+    let answers = answers.filter(|change| is_answer(change, finding) && change.services.is_empty());
     let (changes, not_allowed): (Vec<_>, Vec<_>) = answers.partition(|change| is_allowed(change, allow));
     let is_squeezable = changes.is_empty() && CPU_SHORT.contains(&finding.id.as_str());
     ProofPlan { finding: finding.clone(), changes, is_squeezable, not_allowed }
 }
 
-fn is_answer(change: &CandidateChange, finding: &str) -> bool {
-    REMEDIES.iter().any(|remedy| remedy.id == change.remedy && remedy.when.contains(&finding))
+fn is_answer(change: &CandidateChange, finding: &SeenFinding) -> bool {
+    remedies().any(|remedy| remedy.id == change.remedy && remedy.answers(finding))
 }
 
 /// What came of a change says this of the finding that it answers. A metric that gets better while something else gets worse, such

@@ -1,7 +1,7 @@
 //! From what was seen of a server to changes that are worth a try, and from trials to changes that are kept.
 //!
 //! Nothing here measures or changes anything: [`propose`] suggests, [`AutotuneCourse`] says which step comes next, [`conclude`]
-//! says what came of all. [`REMEDIES`] is the knowledge, as a table.
+//! says what came of all. [`remedies`] is the knowledge, as a table.
 
 mod arms;
 #[cfg(test)]
@@ -25,4 +25,4 @@ pub use remedy::{Remedy, RemedyChange, ValueStep};
 pub use seen::seen;
 pub use sentence::{bare_effect, step_sentence};
 pub use step::{arms_count, step_plan};
-pub use table::REMEDIES;
+pub use table::remedies;

@@ -1,7 +1,7 @@
 //! Suggests changes: remedies whose setting was found, whose diagnosis was seen, and that were not tried yet.
 
 use super::remedy::{Remedy, RemedyChange, StepBasis};
-use super::table::REMEDIES;
+use super::table::remedies;
 use std::collections::BTreeSet;
 use sysdyno_record::allowance::Allowance;
 use sysdyno_record::analysis::Confidence;
@@ -20,11 +20,14 @@ pub fn propose(
 ) -> Vec<CandidateChange> {
     let server = KnownServer { seen, kept };
     let mut found: Vec<(usize, CandidateChange)> = Vec::new();
-    for remedy in REMEDIES {
-        let Some((pressing, reason)) = server.reason(remedy) else { continue };
-        let first = &remedy.changes[0];
-        for setting in seen.settings.iter().filter(|setting| setting.id == first.setting) {
-            let candidate = server.candidate(remedy, setting, &reason);
+    for remedy in remedies() {
+        let Some((pressing, finding)) = server.reason(remedy) else { continue };
+        let reason = match finding {
+            Some(finding) => format!("{}; {}", finding.title, remedy.why),
+            None => remedy.why.to_owned(),
+        };
+        for group in server.groups(remedy.changes[0].setting, finding) {
+            let candidate = server.candidate(remedy, &group, &reason);
             let is_new = |candidate: &CandidateChange| !tried.contains(&identity(candidate));
             found.extend(candidate.filter(is_new).map(|candidate| (pressing, candidate)));
         }
@@ -47,8 +50,8 @@ struct KnownServer<'a> {
 }
 
 impl KnownServer<'_> {
-    /// How pressing a remedy is, less being more, and why it is suggested; `None`: nothing points to it.
-    fn reason(&self, remedy: &Remedy) -> Option<(usize, String)> {
+    /// How pressing a remedy is, less being more, and the finding that suggests it, if one has to; `None`: nothing points to it.
+    fn reason(&self, remedy: &Remedy) -> Option<(usize, Option<&SeenFinding>)> {
         if let Some((id, value)) = remedy.only_if {
             let of_id = self.seen.settings.iter().find(|setting| setting.id == id);
             // A lab tells what a server is for; elsewhere nobody knows, and it is tried.
@@ -56,15 +59,31 @@ impl KnownServer<'_> {
                 return None;
             }
         }
-        let points = |finding: &&SeenFinding| remedy.when.contains(&finding.id.as_str());
-        let found = self.seen.findings.iter().enumerate().find(|(_, finding)| points(finding));
+        let found = self.seen.findings.iter().enumerate().find(|(_, finding)| remedy.answers(finding));
         match found {
             Some((rank, finding)) => {
                 let certain = if finding.confidence >= Confidence::Likely { 0 } else { 100 };
-                Some((certain + rank, format!("{}; {}", finding.title, remedy.why)))
+                Some((certain + rank, Some(finding)))
             }
-            None => remedy.when.is_empty().then(|| (200, remedy.why.to_owned())),
+            None => remedy.when.is_empty().then_some((200, None)),
         }
+    }
+
+    /// The settings of a definition, those together that are changed together: the queues of a device, and the limits of all
+    /// processes. Of disks only those that the finding names.
+    fn groups(&self, id: &str, finding: Option<&SeenFinding>) -> Vec<Vec<&SeenSetting>> {
+        let is_named = |setting: &&SeenSetting| {
+            let Some(disk) = disk(&setting.key) else { return true };
+            finding.is_some_and(|finding| has_word(&finding.title, disk))
+        };
+        let mut groups: Vec<Vec<&SeenSetting>> = Vec::new();
+        for setting in self.seen.settings.iter().filter(|setting| setting.id == id).filter(is_named) {
+            match groups.iter_mut().find(|group| holder(&group[0].key) == holder(&setting.key)) {
+                Some(group) => group.push(setting),
+                None => groups.push(vec![setting]),
+            }
+        }
+        groups
     }
 
     /// The value in force of a setting: that of the last kept change of it, or else as it was found.
@@ -80,7 +99,7 @@ impl KnownServer<'_> {
         self.kept.iter().rev().find_map(of_setting).or_else(|| setting.value.clone())
     }
 
-    fn candidate(&self, remedy: &Remedy, first: &SeenSetting, reason: &str) -> Option<CandidateChange> {
+    fn candidate(&self, remedy: &Remedy, group: &[&SeenSetting], reason: &str) -> Option<CandidateChange> {
         let mut candidate = CandidateChange {
             remedy: remedy.id.into(),
             title: String::new(),
@@ -89,16 +108,21 @@ impl KnownServer<'_> {
             services: Vec::new(),
             needs: remedy.gives_up.into_iter().collect(),
         };
-        let new = self.next(&remedy.changes[0], first, None)?;
+        let step = &remedy.changes[0];
+        let changed = group.iter().filter_map(|setting| Some((*setting, self.next(step, setting, None)?)));
+        let changed: Vec<(&SeenSetting, String)> = changed.collect();
+        let (first, new) = changed.first()?;
         let number = new.parse().ok();
-        add(&mut candidate, first, &new);
+        for (setting, value) in &changed {
+            add(&mut candidate, setting, value);
+        }
         for change in &remedy.changes[1..] {
             let Some(beside) = self.beside(first, change.setting) else { continue };
             if let Some(next) = self.next(change, beside, number) {
                 add(&mut candidate, beside, &next);
             }
         }
-        candidate.title = remedy.title.replace("{}", &new);
+        candidate.title = remedy.title.replace("{}", new);
         candidate.needs.sort();
         candidate.needs.dedup();
         Some(candidate)
@@ -125,6 +149,24 @@ impl KnownServer<'_> {
         };
         self.seen.settings.iter().find(is_of)
     }
+}
+
+/// What has a setting, and is changed as a whole.
+fn holder(key: &str) -> &str {
+    match key.starts_with("process.") {
+        true => "process",
+        false => key.split_once(".rx-").map_or(key, |(device, _)| device),
+    }
+}
+
+/// The disk that a setting belongs to; `None`: it is none of a disk.
+fn disk(key: &str) -> Option<&str> {
+    key.strip_prefix("block.")?.rsplit_once('.').map(|(disk, _)| disk)
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_')
+        .any(|one| one == word)
 }
 
 /// Adds a change of a setting, and what has to be allowed for it.

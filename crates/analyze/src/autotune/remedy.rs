@@ -1,6 +1,7 @@
 //! What a remedy is: the change that it suggests, and what has to be seen for it.
 
 use sysdyno_record::allowance::Allowance;
+use sysdyno_record::autotune::SeenFinding;
 
 /// A change that helped others with what is seen here.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +12,8 @@ pub struct Remedy {
     pub title: &'static str,
     /// What it changes; the first change decides whether there is anything to suggest.
     pub changes: &'static [RemedyChange],
-    /// Rules whose diagnosis points to it; empty: it is worth a try wherever the setting is found.
+    /// Rules whose diagnosis points to it, where one of many causes does by the beginning of its title, `L01: All workers of`;
+    /// empty: it is worth a try wherever the setting is found.
     pub when: &'static [&'static str],
     /// A setting, by its definition, and the value that it has to have beside the first change; `None`: nothing has to be so.
     pub only_if: Option<(&'static str, &'static str)>,
@@ -21,6 +23,24 @@ pub struct Remedy {
     pub why: &'static str,
     /// Where that is known from.
     pub source: &'static str,
+}
+
+impl Remedy {
+    /// Whether a diagnosis points to it.
+    pub(crate) fn answers(&self, finding: &SeenFinding) -> bool {
+        self.when.iter().any(|when| {
+            let (id, begin) = when.split_once(": ").unwrap_or((when, ""));
+            finding.id == id && finding.title.starts_with(begin)
+        })
+    }
+
+    /// The rules that point to it, each once.
+    pub fn rules(&self) -> Vec<&'static str> {
+        let mut rules: Vec<&str> =
+            self.when.iter().map(|when| when.split(':').next().unwrap_or(when)).collect();
+        rules.dedup();
+        rules
+    }
 }
 
 /// One setting that a remedy changes.
@@ -49,6 +69,8 @@ pub enum ValueStep {
     AtMost(u64),
     /// One for each CPU, if there are fewer.
     Cpus,
+    /// The list of all CPUs.
+    AllCpus,
     /// As many times as much, as far as memory reaches at so many bytes for each.
     InMemory(u64, u64),
     /// As many times the new value of the first change, if it is less.
@@ -87,6 +109,11 @@ impl ValueStep {
             ValueStep::Cpus => {
                 let cpus = from.cpus_count? as u64;
                 number.filter(|now| *now < cpus).map(|_| cpus)
+            }
+            ValueStep::AllCpus => {
+                let last = from.cpus_count.filter(|count| *count >= 2.0)? as u64 - 1;
+                let all = format!("0-{last}");
+                return (from.value != Some(all.as_str())).then_some(all);
             }
             ValueStep::InMemory(factor, bytes_each) => {
                 let room = from.memory_bytes? as u64 / 2 / bytes_each.max(1);
@@ -130,6 +157,8 @@ mod tests {
         check(ValueStep::Cpus, "1", Some("4"));
         check(ValueStep::Cpus, "auto", None);
         check(ValueStep::Cpus, "8", None);
+        check(ValueStep::AllCpus, "none", Some("0-3"));
+        check(ValueStep::AllCpus, "0-3", None);
         check(ValueStep::InMemory(2, 50_000_000), "4", Some("8"));
         check(ValueStep::InMemory(2, 50_000_000), "100", Some("110"));
         check(ValueStep::InMemory(2, 2_000_000_000), "4", None);
@@ -140,9 +169,13 @@ mod tests {
     #[test]
     fn what_is_not_known_suggests_nothing() {
         let nothing = StepBasis { value: Some("1"), ..StepBasis::default() };
-        for step in
-            [ValueStep::Cpus, ValueStep::Divide(2, 2), ValueStep::InMemory(2, 1), ValueStep::OfFirst(2)]
-        {
+        for step in [
+            ValueStep::Cpus,
+            ValueStep::AllCpus,
+            ValueStep::Divide(2, 2),
+            ValueStep::InMemory(2, 1),
+            ValueStep::OfFirst(2),
+        ] {
             assert_eq!(step.next(nothing), None, "{step:?}");
         }
     }

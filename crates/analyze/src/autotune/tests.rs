@@ -50,7 +50,7 @@ pub(super) fn plan(allow: &[Allowance]) -> AutotunePlan {
 }
 
 fn setting(id: &str, key: &str, value: &str) -> SeenSetting {
-    let is_parameter = !id.contains(':') && id != key;
+    let is_parameter = !id.contains([':', '*']) && id != key;
     SeenSetting { id: id.into(), key: key.into(), value: Some(value.into()), is_parameter }
 }
 
@@ -108,17 +108,61 @@ fn the_next_step_starts_from_what_is_kept_and_nothing_is_suggested_twice() {
 
 #[test]
 fn each_remedy_is_named_once_and_points_to_rules_that_there_are() {
-    let ids: BTreeSet<&str> = REMEDIES.iter().map(|remedy| remedy.id).collect();
-    assert_eq!(ids.len(), REMEDIES.len());
-    for remedy in REMEDIES {
+    let ids: BTreeSet<&str> = remedies().map(|remedy| remedy.id).collect();
+    assert_eq!(ids.len(), remedies().count());
+    for remedy in remedies() {
         assert!(
             !remedy.changes.is_empty() && !remedy.why.is_empty() && !remedy.source.is_empty(),
             "{remedy:?}"
         );
-        for id in remedy.when {
-            assert!(crate::findings::RULES.iter().any(|rule| rule.id == *id), "{}: {id}", remedy.id);
+        for id in remedy.rules() {
+            assert!(crate::findings::RULES.iter().any(|rule| rule.id == id), "{}: {id}", remedy.id);
+        }
+        for (_, begin) in remedy.when.iter().filter_map(|when| when.split_once(": ")) {
+            assert!(
+                crate::findings::is_known_cause(begin),
+                "{}: no line of a log means '{begin}'",
+                remedy.id
+            );
         }
     }
+}
+
+fn suggested(id: &str, title: &str, settings: &[SeenSetting]) -> Vec<CandidateChange> {
+    let finding = SeenFinding { id: id.into(), title: title.into(), confidence: Confidence::Likely };
+    let seen = SeenServer { findings: vec![finding], settings: settings.to_vec(), ..server(&[]) };
+    propose(&seen, &[], &BTreeSet::new())
+}
+
+#[test]
+fn one_of_many_causes_is_answered_by_what_answers_it() {
+    let settings = server(&[]).settings;
+    let remedies = |title: &str| -> Vec<String> {
+        let of_finding = suggested("L01", title, &settings).into_iter();
+        of_finding.filter(|one| one.reason.starts_with(title)).map(|one| one.remedy).collect()
+    };
+    assert_eq!(remedies("All workers of php-fpm are busy: it says so"), ["php-children"]);
+    assert!(remedies("A file system is read-only: nginx says so").is_empty());
+}
+
+#[test]
+fn queues_and_processes_are_changed_together_and_only_disks_that_are_named() {
+    let queue = |number| {
+        let key = format!("netdev.eth0.rx-{number}.rps_cpus");
+        setting("netdev.*.rx-*.rps_cpus", &key, if number == 1 { "0-3" } else { "none" })
+    };
+    let found = suggested("N01", "Receive work", &[queue(0), queue(1), queue(2)]);
+    assert_eq!(titles(&found), ["kernel: packets are received by CPUs 0-3"]);
+    assert_eq!(identity(&found[0]), "netdev.eth0.rx-0.rps_cpus=0-3 netdev.eth0.rx-2.rps_cpus=0-3");
+
+    let limit = |pid, value| setting("process.*.nofile", &format!("process.{pid}.nofile"), value);
+    let found = suggested("F01", "nginx ran out", &[limit(7, "1024"), limit(8, "1024"), limit(9, "1000000")]);
+    assert_eq!(identity(&found[0]), "process.7.nofile=65536 process.8.nofile=65536");
+
+    let disk = |name: &str| setting("block.*.read_ahead_kb", &format!("block.{name}.read_ahead_kb"), "128");
+    let found = suggested("D09", "A disk is saturated: disk vdb was 97% busy", &[disk("vda"), disk("vdb")]);
+    assert_eq!(titles(&found), ["disk: reads 512 KiB ahead", "disk: reads 16 KiB ahead"]);
+    assert_eq!(identity(&found[0]), "block.vdb.read_ahead_kb=512");
 }
 
 /// How many times as much a server does with these changes.

@@ -235,6 +235,13 @@ pub static RULES: &[&Rule] = &[
 pub const OF_ALL: &[Threshold] =
     &[effect::EXPLAINED, effect::FAILED_FIRST, effect::SLOW_TOO, effect::FEW_FAILED, effect::EVENTS];
 
+/// Whether a line of a log is known whose meaning begins like this.
+#[cfg(test)]
+pub(crate) fn is_known_cause(begin: &str) -> bool {
+    use logs::known::{OF_KERNEL, OF_SERVERS};
+    OF_SERVERS.iter().chain(OF_KERNEL).any(|known| known.cause.starts_with(begin))
+}
+
 /// Up to this multiple of the rate that shows the bottleneck, a trial shows what gives out next.
 const BEYOND_RATIO: f64 = 2.0;
 

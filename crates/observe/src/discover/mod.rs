@@ -16,7 +16,8 @@ mod words;
 
 pub use listeners::{Listener, find_all_listeners, find_listeners};
 pub use processes::{
-    allowed_cpus, describe_process, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
+    allowed_cpus, describe_process, parent_pid, process_cpu_us, process_descriptor_limit, process_io,
+    reaped_cpu_seconds,
 };
 pub use table::{
     HostProcess, boot_id, descendants, host_process, host_processes, is_looped, loop_file, network_namespace,

@@ -3,6 +3,7 @@
 use super::unit;
 use crate::error::ObserveError;
 use crate::roots::Roots;
+use crate::source::limits::{self, Limit};
 use crate::source::{self, pid_io, pid_stat, read_once};
 use crate::{clock, courtesy};
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
@@ -42,6 +43,17 @@ pub fn process_io(pid: u32) -> Option<IoUsage> {
     let mut buffer = Vec::new();
     let text = read_once(&Roots::host().in_proc(&format!("{pid}/io")), &mut buffer).ok()?;
     pid_io::parse(text).ok()
+}
+
+/// How many descriptors a process may have open; `None`: it is gone or hidden, or there is no limit. Source:
+/// `/proc/PID/limits`.
+pub fn process_descriptor_limit(pid: u32) -> Option<u64> {
+    let mut buffer = Vec::new();
+    let text = read_once(&Roots::host().in_proc(&format!("{pid}/limits")), &mut buffer).ok()?;
+    match limits::parse_open_files(text).ok()?.soft {
+        Limit::At(count) => Some(count),
+        Limit::Unlimited => None,
+    }
 }
 
 /// The process that started another one; `None` if that is gone or hidden.

@@ -17,6 +17,9 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// Most files of one service.
 const MAX_FILES: usize = 32;
 
+/// Most processes whose limits are looked at.
+const MAX_PROCESSES: usize = 64;
+
 /// How the file of a service is found.
 struct Known {
     service: Service,
@@ -68,6 +71,16 @@ pub fn found_settings(pids: &[u32]) -> Vec<SeenSetting> {
     let mut keys = BTreeSet::new();
     all.retain(|setting| keys.insert(setting.key.clone()));
     all
+}
+
+/// How many descriptors these processes may have open. Most processes that are looked at: [`MAX_PROCESSES`].
+pub fn descriptor_settings(pids: &[u32]) -> Vec<SeenSetting> {
+    let limit = |pid: &u32| {
+        let value = sysdyno_observe::process_descriptor_limit(*pid)?.to_string();
+        let key = format!("process.{pid}.nofile");
+        Some(SeenSetting { id: "process.*.nofile".into(), key, value: Some(value), is_parameter: false })
+    };
+    pids.iter().take(MAX_PROCESSES).filter_map(limit).collect()
 }
 
 /// The processes of all tiers of the server, as a run watched them.

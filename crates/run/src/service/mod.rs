@@ -10,7 +10,7 @@ mod programs;
 
 pub use built_in::BuiltInTarget;
 pub(crate) use command::RunningCommand;
-pub use found::{found_settings, listener_setting, target_pids};
+pub use found::{descriptor_settings, found_settings, listener_setting, target_pids};
 pub use guardian::Guardians;
 
 use std::path::Path;

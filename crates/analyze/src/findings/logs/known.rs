@@ -173,7 +173,7 @@ pub(in super::super) const OF_RESPONSES: &[Known] = &[
 ];
 
 /// Lines of the kernel.
-pub(super) const OF_KERNEL: &[Known] = &[
+pub(in super::super) const OF_KERNEL: &[Known] = &[
     cause(
         "possible syn flooding",
         "A SYN queue was full",

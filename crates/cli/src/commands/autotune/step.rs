@@ -15,7 +15,7 @@ use sysdyno_record::autotune::{AutotunePlan, SeenServer, SeenSetting, StepBegan,
 use sysdyno_record::experiment::measured_cells;
 use sysdyno_record::store::{AutotuneFolder, ExperimentFolder, Run};
 use sysdyno_report::html;
-use sysdyno_run::service::{found_settings, listener_setting, target_pids};
+use sysdyno_run::service::{descriptor_settings, found_settings, listener_setting, target_pids};
 
 /// Makes the trials of a step that are missing; its experiment, and how the program has to end, if that is settled.
 pub(super) fn take(
@@ -75,7 +75,12 @@ fn server(
     let facts = run.server.as_ref().map_or(&profile.facts, |server| &server.facts);
     let mut server = seen(&profile.analysis, facts);
     if step.kind == StepKind::Look {
-        server.settings.extend(found_settings(&target_pids(&run.events)));
+        let pids = target_pids(&run.events);
+        server.settings.extend(found_settings(&pids));
+        // The processes of a lab are others in the next trial.
+        if plan.base.lab.is_none() {
+            server.settings.extend(descriptor_settings(&pids));
+        }
         server.settings.extend(parameters(plan)?);
         server.settings.extend(listener(plan));
     }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 use anyhow::Context;
 use std::path::Path;
-use sysdyno_analyze::autotune::{AutotuneCourse, AutotuneEnd, REMEDIES, Remedy, conclude, step_sentence};
+use sysdyno_analyze::autotune::{AutotuneCourse, AutotuneEnd, Remedy, conclude, remedies, step_sentence};
 use sysdyno_analyze::compare::COMPARED_METRICS;
 use sysdyno_record::autotune::{
     AutotuneConclusion, AutotuneLine, AutotunePlan, CandidateChange, StepBegan, StepEnded, StepKind,
@@ -80,7 +80,7 @@ pub(super) fn dry_run(plan: &AutotunePlan, is_json: bool, ui: &Ui) -> anyhow::Re
         plan.rounds
     ));
     ui.print("each trial changes one of these, at the risk shown, and undoes it; which of them apply is decided under load:");
-    for remedy in REMEDIES {
+    for remedy in remedies() {
         ui.print(&format!("  {}", remedy_line(remedy)));
     }
     Ok(Exit::Done)

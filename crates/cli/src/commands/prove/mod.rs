@@ -26,7 +26,7 @@ use sysdyno_record::store::Run;
 use sysdyno_run::agent::LoadGuard;
 use sysdyno_run::clock;
 use sysdyno_run::execute::Tuning;
-use sysdyno_run::service::{found_settings, listener_setting, target_pids};
+use sysdyno_run::service::{descriptor_settings, found_settings, listener_setting, target_pids};
 
 /// No squeeze is made in less time: its pairs of trials would not fit.
 const SQUEEZE_MIN: Duration = Duration::from_secs(150);
@@ -134,7 +134,9 @@ impl ProveSession<'_> {
 fn look(plan: &RunPlan, run: &Run, analysis: &Analysis) -> SeenServer {
     let none = HostFacts::default();
     let mut server = seen(analysis, run.facts.as_ref().unwrap_or(&none));
-    server.settings.extend(found_settings(&target_pids(&run.events)));
+    let pids = target_pids(&run.events);
+    server.settings.extend(found_settings(&pids));
+    server.settings.extend(descriptor_settings(&pids));
     server.settings.extend(listener_setting(&plan.load.target.endpoint));
     server
 }

@@ -3,7 +3,7 @@
 use crate::commands::autotune::remedy_line;
 use crate::ui::Ui;
 use std::time::Duration;
-use sysdyno_analyze::autotune::REMEDIES;
+use sysdyno_analyze::autotune::remedies;
 use sysdyno_analyze::proof::ProofPlan;
 use sysdyno_record::plan::ProvePlan;
 use sysdyno_record::proof::FindingProof;
@@ -23,8 +23,8 @@ pub(crate) fn announce(plan: &ProvePlan, ui: &Ui) {
 /// Says each change that a finding can lead to.
 pub(crate) fn list_changes(ui: &Ui) {
     ui.note("changes with their risk, and the findings that lead to each; every old value is saved first and restored afterwards:");
-    for remedy in REMEDIES.iter().filter(|remedy| !remedy.when.is_empty()) {
-        ui.note(&format!("  {}  after {}", remedy_line(remedy), remedy.when.join(", ")));
+    for remedy in remedies().filter(|remedy| !remedy.when.is_empty()) {
+        ui.note(&format!("  {}  after {}", remedy_line(remedy), remedy.rules().join(", ")));
     }
 }
 
