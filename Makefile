@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test prove-test fleet-demo fleet-test fleet-scale aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test prove-test fleet-demo fleet-test fleet-scale fleet-simulation aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -35,6 +35,7 @@ help:
 	@echo '                        as root, about a quarter of an hour'
 	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
 	@echo 'make fleet-scale        fifty agents that send, 500 more that wait: exact counts, traffic, memory; as root, three minutes'
+	@echo 'make fleet-simulation   ten thousand agents and their controller with a simulated clock and broker; a few minutes'
 	@echo 'make fleet-test         kill, freeze, and cut off agents, controller, and broker under load; wrong keys, versions, and messages; as root'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
@@ -99,6 +100,10 @@ prove-test: build
 
 fleet-demo: build
 	scripts/fleet-demo '$(PROGRAM)'
+
+SIMULATED_AGENTS := 10000
+fleet-simulation:
+	SYSDYNO_SIMULATED_AGENTS=$(SIMULATED_AGENTS) $(CARGO) test --release --package sysdyno-fleet --lib -- --nocapture --test-threads 1 simulated
 
 FLEET_NEEDS := root,iproute2,nginx,namespaces,nats-server,nftables,unshare
 fleet-test:

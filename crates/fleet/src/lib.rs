@@ -21,6 +21,9 @@ mod files;
 mod gate;
 mod message;
 mod nats;
+mod side;
+#[cfg(test)]
+mod simulation;
 mod spool;
 mod stream;
 mod subject;

@@ -53,6 +53,7 @@ pub mod service;
 pub mod session;
 pub mod spread;
 pub mod squeeze;
+mod steps;
 pub mod store;
 pub mod tryout;
 pub mod units;

@@ -135,7 +135,8 @@ pub struct PartTally {
     pub cache: CacheCounts,
     /// How connections were secured.
     pub handshakes: HandshakeCounts,
-    /// Values of each kind of latency as pairs of a value in nanoseconds and its number, ascending.
+    /// Values of each kind of latency as pairs of a value in nanoseconds and its number, ascending; written as steps.
+    #[serde(with = "crate::steps::by_kind")]
     pub latency: BTreeMap<LatencyKind, Vec<[u64; 2]>>,
     /// Response times that are only lower bounds: their number, and the least in nanoseconds.
     pub response_bounds: Option<[u64; 2]>,
@@ -158,7 +159,8 @@ pub struct PartOperation {
     /// Responses that said that what the client has is still good.
     pub not_modified: u64,
     /// Response times of an open load, service times of a closed one, as pairs of a value in nanoseconds and its number,
-    /// ascending.
+    /// ascending; written as steps.
+    #[serde(with = "crate::steps::list")]
     pub latency: Vec<[u64; 2]>,
     /// Those of them that are only lower bounds: their number, and the least in nanoseconds.
     pub bounds: Option<[u64; 2]>,

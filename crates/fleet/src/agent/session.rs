@@ -12,8 +12,9 @@ use crate::message::{
     ChallengeBody, FleetMessage, MAX_CHUNK_BYTES, MessageKind, Nonce, SessionId, nonce_text,
 };
 use crate::nats::{NatsClient, PublicKey, random};
+use crate::side::SessionSide;
 use crate::spool::Spool;
-use crate::stream::{Incoming, Outgoing};
+use crate::stream::Outgoing;
 use crate::subject;
 use serde_json::Value;
 use std::fs::File;
@@ -27,9 +28,6 @@ use sysdyno_run::agent::frame::{FrameDecoder, encode};
 use sysdyno_run::agent::wire::{FromAgent, ToAgent};
 use sysdyno_run::agent::{AgentConnection, AgentPipes, AgentRequest};
 use sysdyno_run::clock;
-
-/// Between two signs of life. Unit: nanoseconds.
-const BEAT_NS: u64 = 150_000_000;
 
 /// A controller that has said nothing for so long is gone. Unit: nanoseconds.
 const SILENCE_NS: u64 = 20_000_000_000;
@@ -45,6 +43,13 @@ pub(super) struct SessionNeeds {
     pub(super) client: Arc<NatsClient>,
     pub(super) name: String,
     pub(super) spools: PathBuf,
+}
+
+impl SessionNeeds {
+    /// Sends a message of a session; false if it could not.
+    fn tell(&self, session: SessionId, message: &FleetMessage) -> bool {
+        self.client.publish(&subject::from(&self.name, &session.to_string()), &message.encode())
+    }
 }
 
 /// Something for the log.
@@ -68,19 +73,15 @@ pub(super) struct AgentSession {
     decoder: FrameDecoder,
     began: MonoNs,
     heard: MonoNs,
-    beaten: MonoNs,
     is_over: bool,
 }
 
 /// What the thread that reads the process shares with the loop.
 struct Core {
     /// `None`: it has not begun.
-    outgoing: Option<Outgoing<Spool>>,
-    incoming: Incoming,
+    side: Option<SessionSide<Spool>>,
     /// Why the stream has ended, once it has.
     ended: Option<String>,
-    /// When a piece of the stream was last sent, which says as well that it lives.
-    sent: MonoNs,
 }
 
 /// The process that works for the controller.
@@ -111,9 +112,9 @@ impl AgentSession {
         needs: SessionNeeds,
     ) -> AgentSession {
         let total = spool.count();
-        let outgoing = Some(Outgoing::new(spool, total));
+        let side = Some(SessionSide::new(id, Outgoing::new(spool, total)));
         let session =
-            AgentSession::new(id, key, (String::new(), nonce), (Duration::from_secs(1), outgoing), needs);
+            AgentSession::new(id, key, (String::new(), nonce), (Duration::from_secs(1), side), needs);
         session.lock().ended = Some("the agent on it was started again".into());
         session
     }
@@ -122,7 +123,7 @@ impl AgentSession {
         id: SessionId,
         key: PublicKey,
         (claimed, nonce): (String, Nonce),
-        (lease, outgoing): (Duration, Option<Outgoing<Spool>>),
+        (lease, side): (Duration, Option<SessionSide<Spool>>),
         needs: SessionNeeds,
     ) -> AgentSession {
         let now = clock::monotonic();
@@ -133,17 +134,11 @@ impl AgentSession {
             nonce,
             lease,
             needs: Arc::new(needs),
-            core: Arc::new(Mutex::new(Core {
-                outgoing,
-                incoming: Incoming::default(),
-                ended: None,
-                sent: MonoNs(0),
-            })),
+            core: Arc::new(Mutex::new(Core { side, ended: None })),
             worker: None,
             decoder: FrameDecoder::default(),
             began: now,
             heard: now,
-            beaten: MonoNs(0),
             is_over: false,
         }
     }
@@ -188,8 +183,7 @@ impl AgentSession {
     }
 
     fn tell(&self, message: &FleetMessage) {
-        let to = subject::from(&self.needs.name, &self.id.to_string());
-        self.needs.client.publish(&to, &message.encode());
+        self.needs.tell(self.id, message);
     }
 
     /// Takes a message, which anybody can have sent.
@@ -197,7 +191,7 @@ impl AgentSession {
         let mut events = Vec::new();
         let Some(message) = FleetMessage::verified(bytes, &self.key, &self.needs.name, &self.nonce) else {
             // The first message again: the answer to it was lost.
-            if !self.is_working() && self.lock().outgoing.is_none() {
+            if !self.is_working() && self.lock().side.is_none() {
                 self.tell_challenge();
             }
             return events;
@@ -206,7 +200,7 @@ impl AgentSession {
             return events;
         }
         self.heard = clock::monotonic();
-        if self.lock().outgoing.is_none() && message.kind != MessageKind::Close {
+        if self.lock().side.is_none() && message.kind != MessageKind::Close {
             events.push(match self.begin(setup) {
                 Ok(()) => self.event(AuditEvent::SessionBegan, "session began"),
                 Err(cause) => {
@@ -233,7 +227,7 @@ impl AgentSession {
 
     fn acknowledge(&mut self, expected: u64) -> bool {
         let now = clock::monotonic();
-        self.lock().outgoing.as_mut().is_none_or(|outgoing| outgoing.acknowledge(expected, now))
+        self.lock().side.as_mut().is_none_or(|side| side.acknowledge(expected, now))
     }
 
     fn refuse(&mut self, cause: &str) {
@@ -251,7 +245,7 @@ impl AgentSession {
         let AgentPipes { input, output } = connection.take_pipes();
         let (sender, waiting) = mpsc::sync_channel(MAX_WAITING);
         std::thread::spawn(move || write(input, &waiting));
-        self.lock().outgoing = Some(Outgoing::new(spool, 0));
+        self.lock().side = Some(SessionSide::new(self.id, Outgoing::new(spool, 0)));
         let (core, needs, id) = (Arc::clone(&self.core), Arc::clone(&self.needs), self.id);
         std::thread::spawn(move || read(output, &core, &needs, id));
         self.worker = Some(Worker { connection, input: sender });
@@ -261,7 +255,8 @@ impl AgentSession {
     /// Takes a piece of what the controller says to the process.
     fn take_chunk(&mut self, message: &FleetMessage, setup: &AgentSetup) -> Vec<SessionEvent> {
         let mut events = Vec::new();
-        if self.worker.is_none() || !self.lock().incoming.accepts(message.number) {
+        let is_next = |side: &mut SessionSide<Spool>| side.accepts(message.number);
+        if self.worker.is_none() || !self.lock().side.as_mut().is_some_and(is_next) {
             return events;
         }
         self.decoder.push(&message.body);
@@ -331,7 +326,7 @@ impl AgentSession {
     pub(super) fn tick(&mut self) -> Option<SessionEvent> {
         let now = clock::monotonic();
         let ended = self.lock().ended.clone();
-        let is_begun = self.lock().outgoing.is_some();
+        let is_begun = self.lock().side.is_some();
         if !is_begun && now.since(self.began) > CHALLENGE_NS {
             self.is_over = true;
             return None;
@@ -351,31 +346,13 @@ impl AgentSession {
             event = Some(self.event(AuditEvent::SessionEnded, words.clone()));
             self.lock().ended = Some(words);
         }
-        if is_begun && now.since(self.beaten) > BEAT_NS {
-            self.pump();
-            let was_silent = self.lock().sent <= self.beaten;
-            self.beaten = now;
-            if was_silent || ended.is_some() {
-                self.tell_state();
-            }
+        let mut core = self.lock();
+        let Core { side, ended } = &mut *core;
+        if let Some(side) = side {
+            side.beat(now, ended.as_deref(), &mut |message| self.needs.tell(self.id, message));
         }
-        event
-    }
-
-    /// Says how far both directions are, and the end, if there is one.
-    fn tell_state(&mut self) {
-        let core = self.lock();
-        let total = core.outgoing.as_ref().map_or(0, Outgoing::total);
-        let message = match &core.ended {
-            Some(cause) => FleetMessage {
-                number: total,
-                ..FleetMessage::plain(MessageKind::Ended, self.id, core.incoming.expected())
-            }
-            .with_body(cause.chars().take(500).collect::<String>().into_bytes()),
-            None => FleetMessage::plain(MessageKind::Beat, self.id, core.incoming.expected()),
-        };
         drop(core);
-        self.tell(&message);
+        event
     }
 }
 
@@ -412,9 +389,9 @@ fn framed(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Adds whole frames to the stream, which ends where they cannot be kept.
 fn push(core: &mut Core, frames: &[u8]) {
-    let Some(outgoing) = core.outgoing.as_mut() else { return };
+    let Some(side) = core.side.as_mut() else { return };
     for chunk in frames.chunks(MAX_CHUNK_BYTES) {
-        if let Err(error) = outgoing.push(chunk) {
+        if let Err(error) = side.push(chunk) {
             core.ended.get_or_insert_with(|| format!("cannot keep what it measured: {error}"));
             return;
         }
@@ -422,16 +399,8 @@ fn push(core: &mut Core, frames: &[u8]) {
 }
 
 fn pump(core: &mut Core, needs: &SessionNeeds, session: SessionId) {
-    let acknowledged = core.incoming.expected();
-    let Some(outgoing) = core.outgoing.as_mut() else { return };
-    let to = subject::from(&needs.name, &session.to_string());
-    while let Ok(Some((number, body))) = outgoing.take(clock::monotonic()) {
-        let message = FleetMessage { kind: MessageKind::Data, session, number, acknowledged, body };
-        if !needs.client.publish(&to, &message.encode()) {
-            outgoing.put_back(number);
-            return;
-        }
-        core.sent = clock::monotonic();
+    if let Some(side) = core.side.as_mut() {
+        side.pump(clock::monotonic(), &mut |message| needs.tell(session, message));
     }
 }
 

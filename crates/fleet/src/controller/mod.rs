@@ -4,4 +4,6 @@ mod roster;
 mod tunnel;
 
 pub use roster::{chosen, roster};
+#[cfg(test)]
+pub(crate) use tunnel::{AGAIN, OPENING};
 pub use tunnel::{FleetOrder, open_tunnel};

@@ -13,7 +13,8 @@ use crate::message::{
     nonce_of,
 };
 use crate::nats::{NatsClient, NatsMessage, SigningKey};
-use crate::stream::{InMemory, Incoming, Outgoing};
+use crate::side::{BEAT_NS, SessionSide, loss};
+use crate::stream::{InMemory, Outgoing};
 use crate::subject;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -24,25 +25,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use sysdyno_record::place::HostPlace;
-use sysdyno_record::units::MonoNs;
 use sysdyno_run::agent::wire::PROTOCOL;
 use sysdyno_run::agent::{AgentConnection, AgentPipes, AgentTunnel};
 use sysdyno_run::{RunError, clock};
 
 /// Between two signs of life, and between two pings of the agent's process.
-const HEARTBEAT: Duration = Duration::from_millis(150);
+const HEARTBEAT: Duration = Duration::from_nanos(BEAT_NS);
 
 /// How long an agent may take to answer the first message.
-const OPENING: Duration = Duration::from_secs(8);
+pub(crate) const OPENING: Duration = Duration::from_secs(8);
 
 /// Between two first messages.
-const AGAIN: Duration = Duration::from_millis(500);
-
-/// An agent that is silent for so long although the broker answers is lost. Unit: nanoseconds.
-const SILENCE_NS: u64 = 6_000_000_000;
-
-/// The same without a broker: just less than what is above waits. Unit: nanoseconds.
-const OUTAGE_NS: u64 = 14_000_000_000;
+pub(crate) const AGAIN: Duration = Duration::from_millis(500);
 
 /// Most that waits for an agent. Unit: bytes.
 const MAX_WAITING_BYTES: usize = 64 << 20;
@@ -85,10 +79,8 @@ pub fn open_tunnel(
     let shared = Arc::new(Tunnel {
         ends,
         core: Mutex::new(Core {
-            outgoing: Outgoing::new(InMemory::new(MAX_WAITING_BYTES), 0),
-            incoming: Incoming::default(),
+            side: SessionSide::new(session, Outgoing::new(InMemory::new(MAX_WAITING_BYTES), 0)),
             cause: None,
-            sent: MonoNs(0),
         }),
         far: copy(&far)?,
     });
@@ -152,12 +144,9 @@ struct Tunnel {
 }
 
 struct Core {
-    outgoing: Outgoing<InMemory>,
-    incoming: Incoming,
+    side: SessionSide<InMemory>,
     /// Why it is over, once it is.
     cause: Option<String>,
-    /// When a piece of the stream was last sent, which says as well that it lives.
-    sent: MonoNs,
 }
 
 /// What ends the tunnel.
@@ -177,8 +166,7 @@ impl Tunnel {
     /// Ends it, and says why it had ended before.
     fn end(&self) -> Option<String> {
         let cause = self.lock().cause.replace(String::new());
-        let close =
-            FleetMessage::plain(MessageKind::Close, self.ends.session, self.lock().incoming.expected());
+        let close = FleetMessage::plain(MessageKind::Close, self.ends.session, self.lock().side.expected());
         // An agent that does not hear it notices the silence.
         if cause.as_deref() != Some("") && self.ends.tell(&close) {
             self.ends.client.flush(Duration::from_millis(200));
@@ -198,16 +186,7 @@ impl Tunnel {
     }
 
     fn pump(&self, core: &mut Core) {
-        let acknowledged = core.incoming.expected();
-        while let Ok(Some((number, body))) = core.outgoing.take(clock::monotonic()) {
-            let kind = MessageKind::Data;
-            let message = FleetMessage { kind, session: self.ends.session, number, acknowledged, body };
-            if !self.ends.tell(&message) {
-                core.outgoing.put_back(number);
-                return;
-            }
-            core.sent = clock::monotonic();
-        }
+        core.side.pump(clock::monotonic(), &mut |message| self.ends.tell(message));
     }
 
     /// Sends what the client of the agent says, until it says no more.
@@ -221,7 +200,7 @@ impl Tunnel {
                 Err(_) => return,
             };
             let mut core = self.lock();
-            if let Err(error) = core.outgoing.push(&piece[..length]) {
+            if let Err(error) = core.side.push(&piece[..length]) {
                 drop(core);
                 return self.fail(format!("cannot send to it: {error}"));
             }
@@ -231,7 +210,7 @@ impl Tunnel {
 
     /// Hands on what the agent says, until the end.
     fn receive(&self, far: &UnixStream, heard: &Receiver<NatsMessage>) {
-        let (mut beaten, mut alive) = (MonoNs(0), clock::monotonic());
+        let mut alive = clock::monotonic();
         loop {
             if self.lock().cause.is_some() {
                 return;
@@ -248,11 +227,8 @@ impl Tunnel {
                 }
             }
             let now = clock::monotonic();
-            if now.since(beaten) > HEARTBEAT.as_nanos() as u64 {
-                self.beat(beaten);
-                beaten = now;
-            }
-            if let Some(cause) = self.silence(now, alive) {
+            self.lock().side.beat(now, None, &mut |message| self.ends.tell(message));
+            if let Some(cause) = loss(now, alive, self.ends.client.connected_since()) {
                 return self.fail(cause);
             }
         }
@@ -273,40 +249,15 @@ impl Tunnel {
     /// What a message adds to the stream, or why there is no more.
     fn take(&self, message: FleetMessage) -> Result<Vec<u8>, String> {
         let mut core = self.lock();
-        if !core.outgoing.acknowledge(message.acknowledged, clock::monotonic()) {
+        if !core.side.acknowledge(message.acknowledged, clock::monotonic()) {
             return Err("it acknowledged what was never sent".into());
         }
         self.pump(&mut core);
         match message.kind {
-            MessageKind::Data if core.incoming.accepts(message.number) => Ok(message.body),
-            MessageKind::Ended if message.number <= core.incoming.expected() => Err(text_of(&message.body)),
+            MessageKind::Data if core.side.accepts(message.number) => Ok(message.body),
+            MessageKind::Ended if message.number <= core.side.expected() => Err(text_of(&message.body)),
             MessageKind::Refused => Err(text_of(&message.body)),
             _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Says that this lives, unless something was sent since.
-    fn beat(&self, since: MonoNs) {
-        let mut core = self.lock();
-        self.pump(&mut core);
-        let (expected, was_silent) = (core.incoming.expected(), core.sent <= since);
-        drop(core);
-        if was_silent {
-            self.ends.tell(&FleetMessage::plain(MessageKind::Beat, self.ends.session, expected));
-        }
-    }
-
-    /// Why the agent is lost, if it is.
-    fn silence(&self, now: MonoNs, alive: MonoNs) -> Option<String> {
-        let seconds = now.since(alive) / 1_000_000_000;
-        match self.ends.client.connected_since() {
-            Some(at) if now.since(at.max(alive)) > SILENCE_NS => {
-                Some(format!("it was silent for {seconds} s, although the broker answers"))
-            }
-            _ if now.since(alive) > OUTAGE_NS => {
-                Some(format!("the broker was gone, and nothing was heard for {seconds} s"))
-            }
-            _ => None,
         }
     }
 }

@@ -30,6 +30,7 @@ pub use fleet::Fleet;
 pub use labs::{LabAddresses, LabHost, LabShares};
 pub use local::{LoadGuard, LocalAgent};
 pub use namespace::{enter, mount_writable_sys};
+pub use offset::{CLOCK_EXCHANGES, ClockExchange, clock_offset};
 pub use part::PartCall;
 pub use processes::ProcessQuery;
 pub use remote::RemoteAgent;

@@ -7,20 +7,23 @@
 use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::units::MonoNs;
 
+/// Exchanges of one measurement of a clock.
+pub const CLOCK_EXCHANGES: usize = 32;
+
 /// One question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Exchange {
+pub struct ClockExchange {
     /// When the question was sent, on the clock of this host.
-    pub(super) sent: MonoNs,
+    pub sent: MonoNs,
     /// What the other clock showed.
-    pub(super) there: MonoNs,
+    pub there: MonoNs,
     /// When the answer arrived, on the clock of this host.
-    pub(super) arrived: MonoNs,
+    pub arrived: MonoNs,
 }
 
 /// The offset that these exchanges support; `None`: there are none.
-pub(super) fn estimate(exchanges: &[Exchange]) -> Option<ClockOffset> {
-    let round_trip_ns = |exchange: &Exchange| exchange.arrived.since(exchange.sent);
+pub fn clock_offset(exchanges: &[ClockExchange]) -> Option<ClockOffset> {
+    let round_trip_ns = |exchange: &ClockExchange| exchange.arrived.since(exchange.sent);
     let best = exchanges.iter().min_by_key(|exchange| round_trip_ns(exchange))?;
     let trip_ns = round_trip_ns(best);
     let middle = i128::from(best.sent.0) + i128::from(trip_ns / 2);
@@ -45,9 +48,9 @@ mod tests {
     use super::*;
 
     /// An exchange with a clock that is `ahead_ns` ahead, with these times for the two ways.
-    fn exchange(at: u64, ahead_ns: i64, [out, back]: [u64; 2]) -> Exchange {
+    fn exchange(at: u64, ahead_ns: i64, [out, back]: [u64; 2]) -> ClockExchange {
         let there = MonoNs((at + out).saturating_add_signed(ahead_ns));
-        Exchange { sent: MonoNs(at), there, arrived: MonoNs(at + out + back) }
+        ClockExchange { sent: MonoNs(at), there, arrived: MonoNs(at + out + back) }
     }
 
     #[test]
@@ -56,7 +59,7 @@ mod tests {
             for ways in [[0, 0], [100, 100], [1, 0], [250_000, 10], [3, 999_999]] {
                 let at = 10_000_000_000;
                 let slow = exchange(at, ahead_ns, [5_000_000, 80_000_000]);
-                let found = estimate(&[slow, exchange(at * 2, ahead_ns, ways), slow]).expect("is known");
+                let found = clock_offset(&[slow, exchange(at * 2, ahead_ns, ways), slow]).expect("is known");
                 let error = (found.offset_ns + ahead_ns).unsigned_abs();
                 assert!(error <= found.uncertainty_ns, "{ahead_ns} {ways:?}: {found:?}");
                 assert_eq!((found.round_trip_ns, found.exchanges_count), (ways[0] + ways[1], 3));
@@ -69,6 +72,6 @@ mod tests {
         assert_eq!(moved(MonoNs(1000), -400), MonoNs(600));
         assert_eq!(moved(MonoNs(10), -400), MonoNs(0));
         assert_eq!(moved(MonoNs(u64::MAX), i64::MAX), MonoNs(u64::MAX));
-        assert_eq!(estimate(&[]), None);
+        assert_eq!(clock_offset(&[]), None);
     }
 }

@@ -9,7 +9,7 @@
 
 use super::check::ReadingCheck;
 use super::frame::{FrameDecoder, encode};
-use super::offset::{Exchange, estimate, moved};
+use super::offset::{CLOCK_EXCHANGES, ClockExchange, clock_offset, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::{AgentConnection, AgentPipes};
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
@@ -36,9 +36,6 @@ const HELLO: Duration = Duration::from_secs(60);
 
 /// Interval between two questions whether to continue.
 const TICK: Duration = Duration::from_millis(50);
-
-/// Exchanges of one measurement of the clock.
-const EXCHANGES_COUNT: usize = 32;
 
 /// Sequence numbers from here on are those of measurements, below are heartbeats.
 const MEASUREMENT: u64 = 1 << 32;
@@ -192,8 +189,8 @@ impl RemoteAgent {
 
     /// The offset of its clock as exchanges show it, whatever else is known of it.
     fn exchange_clocks(&mut self) -> Result<ClockOffset, RunError> {
-        let mut exchanges = Vec::with_capacity(EXCHANGES_COUNT);
-        for _ in 0..EXCHANGES_COUNT {
+        let mut exchanges = Vec::with_capacity(CLOCK_EXCHANGES);
+        for _ in 0..CLOCK_EXCHANGES {
             self.next_sequence += 1;
             let sequence = self.next_sequence;
             let sent = clock::monotonic();
@@ -208,9 +205,9 @@ impl RemoteAgent {
                     None => return Err(self.silent()),
                 }
             };
-            exchanges.push(Exchange { sent, there, arrived });
+            exchanges.push(ClockExchange { sent, there, arrived });
         }
-        estimate(&exchanges).ok_or(RunError::Answer { request: "ping" })
+        clock_offset(&exchanges).ok_or(RunError::Answer { request: "ping" })
     }
 
     /// Hands on the readings that have come, without waiting.

@@ -12,7 +12,7 @@ use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
 /// The number of this protocol.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! `sysdyno fleet`: agents that dial out to a real broker, and what becomes of a load when one of the three dies.
 
 mod faults;
+mod kills;
 mod labs;
 mod orders;
 mod ways;
@@ -84,9 +85,13 @@ fn measured(rig: &FleetRig, agents: usize, kind: LatencyKind) -> BTreeMap<u64, u
             while let Some(message) = decoder.next_message().expect("a frame") {
                 let message: Value = serde_json::from_slice(message).expect("JSON");
                 let tallies = message["part"]["window"]["tallies"].as_array().cloned().unwrap_or_default();
-                for pair in tallies.iter().filter_map(|tally| tally["latency"][name].as_array()).flatten() {
-                    let [value, count] = [0, 1].map(|at| pair[at].as_u64().expect("a number"));
-                    *values.entry(value).or_default() += count;
+                for pairs in tallies.iter().filter_map(|tally| tally["latency"][name].as_array()) {
+                    let mut value = 0;
+                    for pair in pairs {
+                        let [step, count] = [0, 1].map(|at| pair[at].as_u64().expect("a number"));
+                        value += step;
+                        *values.entry(value).or_default() += count;
+                    }
                 }
             }
         }
