@@ -1,6 +1,7 @@
 //! The sentence about the bottleneck: wrong answers first, then the bottleneck, then what could not be checked.
 
 use crate::format::percent;
+use crate::path::largest_part;
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::ANSWERED_CLASSES;
@@ -120,7 +121,12 @@ fn of_server(scene: &LimitScene) -> Stop {
         .map(|evidence| evidence.text.as_str())
         .take(EXCLUSIONS_MAX)
         .collect();
-    let seen = if against.is_empty() { String::new() } else { format!(": {}", against.join(", ")) };
+    let part = scene.noticed.as_ref().and_then(|_| largest_part(scene.focus));
+    let seen = match part {
+        Some(part) => format!(": {part}"),
+        None if against.is_empty() => String::new(),
+        None => format!(": {}", against.join(", ")),
+    };
     let is_invalid = verdict.status == VerdictStatus::Invalid;
     if is_invalid {
         return Stop::unknown(format!("No bottleneck can be named{seen}"));

@@ -61,7 +61,12 @@ pub(crate) fn shown_text(body: &[u8]) -> String {
     if text.chars().nth(SHOWN_CHARS).is_some() {
         shown.push('…');
     }
-    shown.escape_debug().to_string()
+    // Quotes need no escape in a text that is only shown.
+    let escape = |letter: char| match letter {
+        '\'' | '"' => letter.to_string(),
+        letter => letter.escape_debug().to_string(),
+    };
+    shown.chars().map(escape).collect()
 }
 
 /// Whether a body of this length, of which this is the beginning, is an error page by what it says.
@@ -145,7 +150,7 @@ mod tests {
         check(WORDPRESS.as_bytes(), "Database Error Error establishing a database connection");
         check(b"  a <b>c</b>\r\n 1 < 2", "a c 1 2");
         check(b"<title>Bad Gateway</title><h1> Bad  Gateway</h1><p>nginx", "Bad Gateway nginx");
-        check(b"\x1b[31mred 'x' \xe2\x80\xae!", "\\u{1b}[31mred \\'x\\' \\u{202e}!");
+        check(b"\x1b[31mred 'x' \xe2\x80\xae!", "\\u{1b}[31mred 'x' \\u{202e}!");
         check("x".repeat(500).as_bytes(), &format!("{}…", "x".repeat(100)));
         check(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48", "");
         check(b"<style>never closed", "");

@@ -14,6 +14,7 @@ use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::path::{PathTier, WaitKind};
 
 const TIER_BUSY: Threshold = Threshold::new(
@@ -22,7 +23,11 @@ const TIER_BUSY: Threshold = Threshold::new(
     "count",
     HOUSE,
 );
-const THRESHOLDS: &[Threshold] = &[WAITED, waits::CPU_IDLE, TIER_BUSY];
+const TIER_IDLE: Threshold =
+    Threshold::new("CPUs of a tier that waits for a program beside it, at most", 0.1, "count", HOUSE);
+const WORKER_FULL: Threshold =
+    Threshold::new("CPU of a program beside the path that may be waited for", 0.9, "ratio of a CPU", HOUSE);
+const THRESHOLDS: &[Threshold] = &[WAITED, waits::CPU_IDLE, TIER_BUSY, TIER_IDLE, WORKER_FULL];
 
 /// A05.
 pub(super) const RULE: Rule = Rule {
@@ -74,7 +79,14 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(busy(worst.at, &window));
     let unseen = if worst.at.is_outside { ", which could not be looked into" } else { "" };
     let title = format!("Requests wait for {who}{unseen}: {text}");
-    Some(Case::new(title, found, Reach::used_up(view, share)))
+    let case = Case::new(title, found, Reach::used_up(view, share));
+    let Some(worker) = full_beside(scene, worst.at, &window) else { return Some(case) };
+    let title = format!("{}, while {worker}, which is not on the path, kept a CPU busy", case.title);
+    let remedy = format!(
+        "if {worker} does that work (takes it out of a queue, for example), give it more processes or less to do; else {}",
+        RULE.remedy
+    );
+    Some(Case { title, remedy: Some(remedy), ..case })
 }
 
 /// Everything that requests wait for: answers from outside, and in tiers behind the first one what has no other reason.
@@ -96,6 +108,22 @@ fn all<'a>(path: &'a [PathTier]) -> impl Iterator<Item = Wait<'a>> {
     })
 }
 
+/// A program outside the path that kept a CPU busy while a tier had requests and did nothing: it may be what works for it.
+fn full_beside(scene: &Scene, tier: &PathTier, window: &Window) -> Option<String> {
+    tier.cpus.filter(|used| !tier.is_outside && *used <= TIER_IDLE.value)?;
+    let foreign = scene.focus.processes(ProcessRole::Foreign);
+    let threads = window.threads(&foreign);
+    let is_full = |process: &&&WatchedProcess| {
+        let used = window.process_cpus(&[process]);
+        used.is_some_and(|used| used >= WORKER_FULL.value)
+            || threads
+                .iter()
+                .any(|thread| thread.pid == process.pid && thread.busy_ratio >= WORKER_FULL.value)
+    };
+    let process = foreign.iter().find(is_full)?;
+    Some(format!("{} (process {})", name(&process.command), process.pid))
+}
+
 /// That the tier has hardly a CPU to spare: requests may wait for that.
 fn busy(tier: &PathTier, window: &Window) -> Option<Evidence> {
     let used = tier.cpus.filter(|_| !tier.is_outside)?;
@@ -109,6 +137,7 @@ mod tests {
     use super::super::tests::{conclude, slow};
     use crate::corpus::{Specimen, TARGET, with_tier};
     use sysdyno_record::analysis::{Confidence, Finding};
+    use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
     const LATE: &str = "127.0.0.1:9000";
 
@@ -181,5 +210,29 @@ mod tests {
         let fast = asking(Specimen::open(2000.0, 10.0), 9e5, "10.1.2.3:3306", 8e5);
         assert_eq!(find(fast).map(|finding| finding.confidence), Some(Confidence::Excluded));
         assert!(ns > 1e6);
+    }
+
+    #[test]
+    fn a_program_beside_an_idle_tier_that_keeps_a_cpu_busy_is_told() {
+        let ns = mean_ns(&slow());
+        let case = |used: f64| {
+            let case = with_tier(slow(), "redis-server", LATE, 1, TARGET).cpu(0.05, 0.05, 0.01).server(0.05);
+            let counts =
+                [("requests.read_count", 1.0), ("requests.merged_count", 0.0), ("requests.unread_ns", 0.0)];
+            let scope = format!("tier:{LATE}");
+            let case =
+                case.per_request(&scope, &counts).per_request(&scope, &[("requests.inside_ns", 0.9 * ns)]);
+            let tier = case.watched.last().map_or(0, |process| process.pid);
+            let mut case = case.counter("process.cpu_us", &format!("process:{tier}"), 1e4);
+            case.watched.push(WatchedProcess::new(77, 1, "worker", ProcessRole::Foreign));
+            find(case.counter("process.cpu_us", "process:77", used * 1e6)).expect("a finding")
+        };
+        let full = case(0.98);
+        assert!(
+            full.title.ends_with(", while worker (process 77), which is not on the path, kept a CPU busy"),
+            "{full:?}"
+        );
+        assert!(full.remedy.is_some_and(|remedy| remedy.contains("takes it out of a queue")));
+        assert!(!case(0.3).title.contains("worker"));
     }
 }

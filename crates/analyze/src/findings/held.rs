@@ -4,6 +4,8 @@
 //! Where a thread hands requests on to a pool of others, those of the pool that have one and wait for a lock look like those that
 //! have none: what was seen of such a wait is told, and is no proof.
 //!
+//! A proxy that does not read what it was answered holds the request as well: whoever limits bytes stops reading.
+//!
 //! Deliberate delays (rate limits, throttles, timers) look like this, and so does an event loop that missed an event.
 //! Threads that work or are blocked, or responses that the client does not read, contradict it: these are other diagnoses.
 
@@ -62,12 +64,16 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let path = path_of(view);
     let tier = path.first().filter(|tier| tier.address.is_none() && !tier.is_outside)?;
-    let held_ns = tier.requests.as_ref()?.rest_ns?;
+    let requests = tier.requests.as_ref()?;
+    let rest_ns = requests.rest_ns?;
+    let unread_ns: f64 = requests.asked.iter().map(|asked| asked.unread_ns).sum();
+    let held_ns = rest_ns + unread_ns;
     let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
     let window = view.server_steady();
     let who = name(&tier.name);
     let of_it = duration(held_ns.min(mean_ns));
-    let text = format!("{of_it} of a request's {} pass inside {who}", duration(mean_ns));
+    let answers = if unread_ns > rest_ns { ", most of them while answers to it lie unread" } else { "" };
+    let text = format!("{of_it} of a request's {} pass inside {who}{answers}", duration(mean_ns));
     let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(tier));
     let seen = |role| {
         let source = "sock_recv_length, sock_send_length";
@@ -167,6 +173,22 @@ mod tests {
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = find(holding(Specimen::open(2000.0, 10.0), 0.9)).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn answers_that_a_proxy_leaves_unread_are_held() {
+        let case = |share: f64| {
+            let mean_ns = slow().view().summary(slow().view().felt_kind()).mean.expect("was filled");
+            let scope = "tier:target>127.0.0.1:9000";
+            let counts = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.trailing_ns", 0.0)];
+            let case = holding(slow(), 0.95).per_request(scope, &counts);
+            let times = [("asked.waiting_ns", (0.9 - share) * mean_ns), ("asked.unread_ns", share * mean_ns)];
+            find(case.per_request(scope, &times)).expect("a finding")
+        };
+        let held = case(0.8);
+        assert_eq!(held.confidence, Confidence::Likely, "{held:?}");
+        assert!(held.title.contains(", most of them while answers to it lie unread"), "{held:?}");
+        assert_eq!(case(0.01).confidence, Confidence::Excluded);
     }
 
     #[test]

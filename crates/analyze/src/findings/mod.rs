@@ -53,6 +53,7 @@ mod tables;
 mod turns;
 mod two_speeds;
 mod unchecked;
+mod unread;
 mod waits;
 
 #[cfg(test)]
@@ -71,6 +72,7 @@ pub(crate) use signs::Signs;
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::column::Quantity;
 use sysdyno_record::load::LatencyKind;
+use sysdyno_record::path::WaitKind;
 use sysdyno_record::plan::Objective;
 pub(crate) use unchecked::unchecked;
 
@@ -226,6 +228,7 @@ pub static RULES: &[&Rule] = &[
     &waits::PROCESS,
     &backend::RULE,
     &held::RULE,
+    &unread::RULE,
     &round_trip::RULE,
     &two_speeds::TWO_SPEEDS,
     &stalls::STALLED,
@@ -234,6 +237,11 @@ pub static RULES: &[&Rule] = &[
 /// The thresholds that the judge uses with every rule.
 pub const OF_ALL: &[Threshold] =
     &[effect::EXPLAINED, effect::FAILED_FIRST, effect::SLOW_TOO, effect::FEW_FAILED, effect::EVENTS];
+
+/// What threads wait for, as a noun.
+pub(crate) fn what_it_waits_for(kind: WaitKind) -> &'static str {
+    waits::what(kind)
+}
 
 /// Whether a line of a log is known whose meaning begins like this.
 #[cfg(test)]

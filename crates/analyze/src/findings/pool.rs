@@ -58,6 +58,12 @@ const MACHINE_FULL: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const ALL_WAIT: Threshold = Threshold::new(
+    "share of the threads that serve which wait for something, on average, for all requests to queue behind it",
+    0.9,
+    "ratio",
+    HOUSE,
+);
 const ASLEEP: Threshold =
     Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
 
@@ -77,6 +83,7 @@ pub(super) const POOL_FULL: Rule = Rule {
         STARVED,
         AWAKE,
         MACHINE_FULL,
+        ALL_WAIT,
         ASLEEP,
     ],
     place: Place::Server,
@@ -144,12 +151,29 @@ fn stood_still(scene: &Scene, window: &Window) -> Option<Evidence> {
 /// as their wait is to the service time, and the service time without a wait is that of the lowest load.
 fn waited_part(scene: &Scene, window: &Window) -> f64 {
     let waiting = waiting_in_sockets(&scene.focus, window).unwrap_or(0.0);
+    if let Some(behind) = behind_workers(scene) {
+        return behind.max(waiting).min(1.0);
+    }
     let mean = |view: &TrialView| view.summary(LatencyKind::Service).mean;
     let alone = scene.base.as_ref().and_then(mean).zip(mean(&scene.focus));
     // Where it has hardly grown, the time went elsewhere.
     let grown = alone.and_then(|(alone, now)| ratio(now, alone)).filter(|times| *times > FLAT_SERVICE.value);
     let grown = grown.map(|times| 1.0 - 1.0 / times);
     ratio(waiting, grown.unwrap_or(1.0)).unwrap_or(0.0).min(1.0)
+}
+
+/// The part of a request's time at a server whose workers wait all the time: what is not waited for is queued behind it, in its
+/// sockets or read already. `None`: they do not, or nobody saw it.
+fn behind_workers(scene: &Scene) -> Option<f64> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let tier = path.first().filter(|tier| tier.address.is_none())?;
+    let waits = tier.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
+    let waiting: f64 = waits.map(|wait| wait.threads_count).sum();
+    let requests = tier.requests.as_ref()?;
+    let mean_ns = view.summary(view.felt_kind()).mean?;
+    (ratio(waiting, tier.serving_count?)? >= ALL_WAIT.value)
+        .then(|| ratio(requests.unread_ns + requests.inside_ns, mean_ns))?
 }
 
 /// CPU that explains the waiting without a pool.
@@ -283,7 +307,11 @@ fn workers(scene: &Scene, window: &Window, scope: &str) -> Workers {
     programs.retain(|program| seen.insert(program.clone()));
     let command = if programs.is_empty() { "the server".to_owned() } else { list(&programs) };
     let used = window.process_cpus(&targets);
-    let text = format!("{command}: all workers are busy{}", waited_on(scene, scope));
+    let busy = match threads {
+        Some(1.0) => "its only thread is busy",
+        _ => "all workers are busy",
+    };
+    let text = format!("{command}: {busy}{}", waited_on(scene, scope));
     let mut found = Vec::new();
     if let (Some(threads), Some(running)) = (threads, running)
         && running <= ASLEEP.value * threads
@@ -308,7 +336,7 @@ fn waited_on(scene: &Scene, scope: &str) -> String {
     let tier = tier.or_else(|| path.iter().find(|tier| tier.address.is_none()));
     let Some(first) = tier.and_then(|tier| tier.waits.first()) else { return String::new() };
     let all: f64 = tier.into_iter().flat_map(|tier| &tier.waits).map(|wait| wait.threads_count).sum();
-    let on = first.on.and_then(|position| path.get(position)).map(|asked| name(&asked.name));
+    let on = first.on.and_then(|position| path.get(position)).map(|asked| name(&asked.called(&path)));
     let is_most = ratio(first.threads_count, all).is_some_and(|part| part >= 0.5);
     let what = on.unwrap_or_else(|| super::waits::what(first.kind).to_owned());
     if is_most && first.kind != WaitKind::Running {

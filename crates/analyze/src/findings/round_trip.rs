@@ -58,7 +58,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let text = match trips < ONE_TRIP {
         true => format!("a round trip takes {trip} of a request's {slow}"),
         false => {
-            format!("a round trip takes {trip}, and a request that takes {slow} needs {trips:.1} of them")
+            let all = duration(trips * trip_ns);
+            format!(
+                "{trips:.1} round trips of {trip} each, {all} together, are the least for a request, which takes {slow}"
+            )
         }
     };
     let window = view.steady();

@@ -3,12 +3,14 @@
 use super::process::most_throttled;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{percent, rate};
+use crate::path::{called, path_of};
 use crate::readings::{ThreadShare, Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, CGROUP_TARGET};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::path::PathTier;
 
 pub(super) const WAITED: Threshold = Threshold::new(
     "time that server threads waited for a CPU ÷ time that they were runnable",
@@ -72,7 +74,9 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         );
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
-    found.extend([preempted(view, &window), under_pressure(&window)].into_iter().flatten());
+    found.extend(
+        [preempted(view, &window), under_pressure(&window), unread(view, &window)].into_iter().flatten(),
+    );
     let title = format!("The server waits for a CPU although CPUs are idle: {text}");
     Some(Case::new(title, found, Reach::used_up(view, wait.delayed)))
 }
@@ -129,7 +133,28 @@ fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
     let threads = window.threads(&view.processes(ProcessRole::Target));
     let most = threads.iter().filter_map(|thread: &ThreadShare| thread.run_delay_ratio).fold(0.0, f64::max);
     let each = view.in_flight_mean().and_then(|in_flight| ratio(waited, in_flight.max(1.0)));
-    most.max(each.unwrap_or(0.0)).min(1.0)
+    let unread = unread_meanwhile(view).map_or(0.0, |(share, _)| share);
+    most.max(each.unwrap_or(0.0)).max(unread).min(1.0)
+}
+
+/// The share of a request's time that it lies unread at a tier whose threads wait for a CPU longer than they run, and what that
+/// tier is called: who waits for a CPU reads nothing meanwhile.
+fn unread_meanwhile(view: &TrialView) -> Option<(f64, String)> {
+    let path = path_of(view);
+    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let of_tier = |tier: &PathTier| {
+        let (delay, used) = (tier.run_delay_cpus?, tier.cpus?);
+        ratio(delay, delay + used).filter(|share| *share >= WAITED.value)?;
+        Some((ratio(tier.requests.as_ref()?.unread_ns, mean_ns)?.min(1.0), called(&path, tier)))
+    };
+    path.iter().filter_map(of_tier).max_by(|(one, _), (other, _)| one.total_cmp(other))
+}
+
+/// That requests lay unread meanwhile.
+fn unread(view: &TrialView, window: &Window) -> Option<Evidence> {
+    let (share, who) = unread_meanwhile(view).filter(|(share, _)| *share >= DELAYED.value)?;
+    let text = format!("requests lay unread at {who} for {} of their time", percent(share));
+    Some(evidence(EvidenceRole::Confirmer, window, "sk_data_ready, sock_recv_length", text))
 }
 
 /// That threads of the server were taken off a CPU while they could run.

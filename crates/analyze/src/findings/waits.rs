@@ -30,9 +30,15 @@ pub(super) const AT_LOCK: Threshold = Threshold::new(
     "count",
     HOUSE,
 );
+const HOLDER_AT_DISK: Threshold = Threshold::new(
+    "threads that wait for a disk, on average, for those that wait for a lock beside them to wait for its holder at the disk",
+    0.8,
+    "count",
+    HOUSE,
+);
 /// Queues that come of a wait are told from this part of a request's time on.
 const QUEUED_RATIO: f64 = 0.1;
-const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE];
+const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK];
 
 /// F07.
 pub(super) const LOCK: Rule = Rule {
@@ -93,8 +99,10 @@ pub(super) const SLEEP: Rule = Rule {
 struct Wait<'a> {
     tier: &'a PathTier,
     time_ns: f64,
-    /// In queues that come of it.
+    /// In queues that come of it, and at locks.
     queued_ns: f64,
+    /// At locks whose holder waits so.
+    locked_ns: f64,
     /// Of a request's time, queues that come of it included.
     share: f64,
 }
@@ -108,10 +116,14 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     let waits = (0..path.len()).filter_map(|position| wait(&path, position, kind, mean_ns));
     let worst = waits.max_by(|a, b| a.share.total_cmp(&b.share));
     let what = what(kind);
+    let worst = worst.filter(|wait| kind != WaitKind::Lock || !is_holder_at_disk(wait.tier));
     let Some(worst) = worst else {
         // Where no thread could be looked at, nothing is excluded.
         path.iter().find(|tier| tier.serving_count.is_some())?;
-        let text = format!("no thread with a request was seen waiting for {what}");
+        let text = match path.iter().find(|tier| kind == WaitKind::Lock && is_holder_at_disk(tier)) {
+            Some(tier) => format!("who holds the lock in {} waits for a disk", called(&path, tier)),
+            None => format!("no thread with a request was seen waiting for {what}"),
+        };
         let against = evidence(EvidenceRole::Against, &window, SOURCE, text);
         return excluded(&format!("Requests do not wait for {what}"), vec![against]);
     };
@@ -122,7 +134,11 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
         duration(waited_ns),
         duration(mean_ns)
     );
-    let queued_ns = worst.queued_ns.min(mean_ns - waited_ns);
+    let locked_ns = worst.locked_ns.min(mean_ns - waited_ns);
+    if locked_ns > 0.0 {
+        text.push_str(&format!(", and for a lock whose holder waits for it {}", duration(locked_ns)));
+    }
+    let queued_ns = (worst.queued_ns - locked_ns).min(mean_ns - waited_ns - locked_ns);
     if queued_ns >= QUEUED_RATIO * mean_ns {
         text.push_str(&format!(", and requests queue behind that for {}", duration(queued_ns)));
     }
@@ -184,18 +200,28 @@ fn wait<'a>(path: &'a [PathTier], position: usize, kind: WaitKind, mean_ns: f64)
     let tier = &path[position];
     let time = |wait: &TierWait| wait.time_ns.unwrap_or(0.0);
     let time_ns: f64 = tier.waits.iter().filter(|wait| wait.kind == kind).map(time).sum();
-    let mut caused_ns = time_ns;
+    let is_holders = kind == WaitKind::Disk && is_holder_at_disk(tier);
+    let locked = tier.waits.iter().filter(|wait| is_holders && wait.kind == WaitKind::Lock);
+    let locked_ns: f64 = locked.map(time).sum();
+    let mut caused_ns = time_ns + locked_ns;
     let mut next = Some(position);
     // Each tier stands behind the one that asks it, so that this ends.
     for _ in 0..path.len() {
         let Some(tier) = next.and_then(|position| path.get(position)) else { break };
         let busy_ns: f64 = tier.waits.iter().map(time).sum();
-        let part = ratio(time_ns, busy_ns).unwrap_or(0.0).min(1.0);
+        let part = ratio(time_ns + locked_ns, busy_ns).unwrap_or(0.0).min(1.0);
         caused_ns += part * queue_ns(tier);
         next = tier.asked_by;
     }
     let share = ratio(caused_ns, mean_ns)?.min(1.0);
-    (time_ns > 0.0).then_some(Wait { tier, time_ns, queued_ns: caused_ns - time_ns, share })
+    (time_ns > 0.0).then_some(Wait { tier, time_ns, queued_ns: caused_ns - time_ns, locked_ns, share })
+}
+
+/// Whether a thread of a tier is at a disk nearly all the time, and more of them wait for a lock: it holds the lock (a log that
+/// is written by one for all).
+fn is_holder_at_disk(tier: &PathTier) -> bool {
+    let at_disk = tier.threads_at(WaitKind::Disk);
+    at_disk >= HOLDER_AT_DISK.value && tier.threads_at(WaitKind::Lock) > at_disk
 }
 
 /// The time of a request in front of a tier: to be accepted and, where the load is sent to it, to be read.
@@ -291,6 +317,21 @@ mod tests {
         assert_eq!(find("F07", half).map(|finding| finding.confidence), Some(Confidence::Excluded));
         let busy = find("F07", locked().cpu(0.6, 0.3, 0.05).server(1.8)).expect("a finding");
         assert_eq!(busy.confidence, Confidence::Possible, "threads that hold a lock need a CPU");
+    }
+
+    #[test]
+    fn a_lock_whose_holder_is_at_the_disk_is_the_disks() {
+        let case = |at_disk: f64| {
+            let case = behind(idle(slow())).gauge("waits.lock_count", DATABASE, 30.0);
+            case.gauge("waits.disk_count", DATABASE, at_disk)
+        };
+        let disk = find("D03", case(0.9)).expect("a finding");
+        assert_eq!(disk.confidence, Confidence::Likely, "{disk:?}");
+        assert!(disk.title.contains(", and for a lock whose holder waits for it "), "{disk:?}");
+        let lock = find("F07", case(0.9)).expect("a finding");
+        assert_eq!(lock.confidence, Confidence::Excluded, "{lock:?}");
+        assert_eq!(find("F07", case(0.3)).map(|finding| finding.confidence), Some(Confidence::Likely));
+        assert_eq!(find("D03", case(0.3)).map(|finding| finding.confidence), Some(Confidence::Excluded));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The path of a request: which processes the load reached, which others they called, and what each of these tiers did.
 
+mod parts;
 mod requests;
 mod round_trip;
 
 use crate::format::name;
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
+pub(crate) use parts::largest_part;
 use requests::Connections;
 pub(crate) use round_trip::{CONNECTS, FAST_RATIO, REPEATED, round_trip_ns};
 use std::collections::BTreeSet;

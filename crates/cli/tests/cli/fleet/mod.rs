@@ -85,18 +85,22 @@ fn measured(rig: &FleetRig, agents: usize, kind: LatencyKind) -> BTreeMap<u64, u
             while let Some(message) = decoder.next_message().expect("a frame") {
                 let message: Value = serde_json::from_slice(message).expect("JSON");
                 let tallies = message["part"]["window"]["tallies"].as_array().cloned().unwrap_or_default();
-                for pairs in tallies.iter().filter_map(|tally| tally["latency"][name].as_array()) {
-                    let mut value = 0;
-                    for pair in pairs {
-                        let [step, count] = [0, 1].map(|at| pair[at].as_u64().expect("a number"));
-                        value += step;
-                        *values.entry(value).or_default() += count;
-                    }
-                }
+                let lists = tallies.iter().filter_map(|tally| tally["latency"][name].as_array());
+                lists.for_each(|steps| add_steps(&mut values, steps));
             }
         }
     }
     values
+}
+
+/// Adds the values of a list of pairs: the step from one value to the next, and its number.
+fn add_steps(values: &mut BTreeMap<u64, u64>, steps: &[Value]) {
+    let mut value = 0;
+    for pair in steps {
+        let [step, count] = [0, 1].map(|at| pair[at].as_u64().expect("a number"));
+        value += step;
+        *values.entry(value).or_default() += count;
+    }
 }
 
 /// Latency values of one kind in a run folder.

@@ -1,0 +1,94 @@
+//! Requests that lie in the server's sockets although CPUs are idle: nobody reads them, whatever those who should are doing.
+//!
+//! Threads that wait for something nameable, or fill their CPU, have diagnoses of their own, which come first. What is left are
+//! threads that are stopped now and then (garbage collection, a debugger), and one that does everything and is busy at times.
+
+use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{duration, percent};
+use crate::path::{called, path_of, scope_of};
+use crate::readings::ratio;
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::EvidenceRole;
+use sysdyno_record::column;
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::path::PathTier;
+
+const UNREAD: Threshold =
+    Threshold::new("time of a request in the server's sockets that is more than wake-ups", 1.0, "ms", HOUSE);
+const BUSY_AT_TIMES: Threshold =
+    Threshold::new("CPU of the server's busiest thread, to be told", 0.2, "ratio of a CPU", HOUSE);
+
+/// F18.
+pub(super) const RULE: Rule = Rule {
+    id: "F18",
+    name: "left-unread",
+    meaning: "Requests lie in the server's sockets for most of their time, although CPUs are idle: nobody reads them.",
+    thresholds: &[WAITED, CPU_IDLE, UNREAD, BUSY_AT_TIMES],
+    place: Place::Server,
+    needs: &[column::REQUESTS_UNREAD_TIME],
+    remedy: "find out what stops its threads now and then: a garbage collection (its log tells), long work in an event loop, \
+             one thread that does everything; then give it more processes, or move that work elsewhere",
+    counterfactual: "with a second process of the server as many requests would lie unread",
+    examine: Examination::By(examine),
+};
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let unread = |tier: &PathTier| tier.requests.as_ref().map(|requests| requests.unread_ns);
+    let tiers = path.iter().filter_map(|tier| Some((tier, unread(tier)?)));
+    let (tier, unread_ns) = tiers.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let window = view.server_steady();
+    let who = called(&path, tier);
+    let text = format!(
+        "{} of a request's {} pass before {who} reads it",
+        duration(unread_ns.min(mean_ns)),
+        duration(mean_ns)
+    );
+    let column = column::REQUESTS_UNREAD_TIME.at(&scope_of(tier));
+    let seen = |role| {
+        seen_in(column.clone(), evidence(role, &window, "sk_data_ready, sock_recv_length", text.clone()))
+    };
+    let share = ratio(unread_ns, mean_ns)?.min(1.0);
+    if share < WAITED.value || unread_ns < UNREAD.value * 1e6 || !is_slow(scene, mean_ns) {
+        return excluded(&format!("{who} reads requests when they come"), vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(cpus_left(scene, &window));
+    found.extend(super::stopped::against(scene));
+    let threads = window.threads(&view.processes(ProcessRole::Target));
+    let busiest = threads.first().filter(|thread| thread.busy_ratio >= BUSY_AT_TIMES.value);
+    let busy = busiest.map_or(String::new(), |thread| {
+        format!("; its busiest thread used {} of a CPU", percent(thread.busy_ratio))
+    });
+    Some(Case::new(format!("{who} leaves requests unread: {text}{busy}"), found, Reach::used_up(view, share)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::Specimen;
+    use sysdyno_record::analysis::{Confidence, Finding};
+
+    /// This share of a request's time passes before the server reads it; the server is idle.
+    fn unread(case: Specimen, share: f64) -> Option<Finding> {
+        let mean_ns = case.view().summary(case.view().felt_kind()).mean.expect("was filled");
+        let case = case.cpu(0.05, 0.05, 0.01).server(0.3).requests("tier:target", [1e4, 0.01 * mean_ns]);
+        let case = case.counter("requests.unread_ns", "tier:target", 1e4 * share * mean_ns);
+        conclude(case).into_iter().find(|finding| finding.id == "F18")
+    }
+
+    #[test]
+    fn requests_that_nobody_reads_are_told_where_they_are_slow() {
+        let finding = unread(slow(), 0.9).expect("a finding");
+        assert_eq!(finding.confidence, Confidence::Likely, "{finding:?}");
+        assert!(finding.title.contains("leaves requests unread: "), "{finding:?}");
+        assert!(finding.title.contains("; its busiest thread used "), "{finding:?}");
+        let quick = unread(slow(), 0.1).expect("a finding");
+        assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
+        let fast = unread(Specimen::open(2000.0, 10.0), 0.9).expect("a finding");
+        assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+}
