@@ -35,7 +35,7 @@ help:
 	@echo '                        as root, about a quarter of an hour'
 	@echo 'make fleet-demo         eight agents of a fleet in network namespaces, a broker, and one load from all of them; as root, a minute'
 	@echo 'make fleet-scale        fifty agents that send, 500 more that wait: exact counts, traffic, memory; as root, three minutes'
-	@echo 'make fleet-simulation   ten thousand agents and their controller with a simulated clock and broker; a few minutes'
+	@echo 'make fleet-simulation   ten thousand agents and their controller with a simulated clock and broker; about ten minutes'
 	@echo 'make fleet-test         kill, freeze, and cut off agents, controller, and broker under load; wrong keys, versions, and messages; as root'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
@@ -103,7 +103,7 @@ fleet-demo: build
 
 SIMULATED_AGENTS := 10000
 fleet-simulation:
-	SYSDYNO_SIMULATED_AGENTS=$(SIMULATED_AGENTS) $(CARGO) test --release --package sysdyno-fleet --lib -- --nocapture --test-threads 1 simulated
+	SYSDYNO_SIMULATED_AGENTS=$(SIMULATED_AGENTS) $(CARGO) test --release --package sysdyno-fleet --lib -- --nocapture simulated
 
 FLEET_NEEDS := root,iproute2,nginx,namespaces,nats-server,nftables,unshare
 fleet-test:

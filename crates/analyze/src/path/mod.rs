@@ -38,7 +38,8 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let has_handshakes =
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
     let client_ns = service_ns.filter(|_| !has_handshakes);
-    add_requests(&mut path, &Connections { window: &window, rate_hz }, client_ns);
+    let felt_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0);
+    add_requests(&mut path, &Connections { window: &window, rate_hz, felt_ns }, client_ns);
     let trip_ns = round_trip_ns(view);
     let reached = path.iter_mut().filter(|tier| tier.address.is_none());
     reached.filter_map(|tier| tier.requests.as_mut()).for_each(|requests| requests.round_trip_ns = trip_ns);

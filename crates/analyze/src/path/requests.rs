@@ -12,6 +12,10 @@ use sysdyno_record::path::{TierAsked, TierRequests, TierWait, WaitKind};
 /// Requests that cannot be told apart, from this share on. Unit: ratio.
 pub(super) const MERGED_MAX: f64 = 0.1;
 
+/// The longest that a request can be at the server, compared with what the client saw: both are means of slightly different
+/// requests. Unit: ratio.
+const LONGEST: f64 = 1.25;
+
 /// What is asked less often for each request of the load is somebody's own business: health, names, statistics. Unit: ratio.
 const ASKED_MIN: f64 = 0.01;
 
@@ -20,6 +24,8 @@ pub(super) struct Connections<'a> {
     pub(super) window: &'a Window<'a>,
     /// Completed requests per second.
     pub(super) rate_hz: f64,
+    /// What a request took for whoever sent it. Unit: nanoseconds. `None`: not known.
+    pub(super) felt_ns: Option<f64>,
 }
 
 /// What a tier asks, and how.
@@ -71,13 +77,18 @@ impl<'a> Connections<'a> {
         let unread_ns = self.each(column::REQUESTS_UNREAD_TIME, scope)?;
         let inside_ns = self.each(column::REQUESTS_INSIDE_TIME, scope)?;
         let merged_ratio = ratio(self.each(column::REQUESTS_MERGED, scope)?, read_count)?;
-        let is_told_apart =
-            merged_ratio <= MERGED_MAX && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);
+        // What the server read was no request if it had it for longer than the client waited: a close, a ticket of TLS.
+        let is_possible =
+            client_ns.and(self.felt_ns).is_none_or(|felt_ns| unread_ns + inside_ns <= LONGEST * felt_ns);
+        let is_told_apart = is_possible
+            && merged_ratio <= MERGED_MAX
+            && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);
         let asking_ns: f64 = asked.iter().map(|asked| asked.waiting_ns + asked.unread_ns).sum();
         let own_ns = is_told_apart.then_some((inside_ns - asking_ns).max(0.0));
         let is_own = |wait: &&TierWait| !matches!(wait.kind, WaitKind::Asking | WaitKind::Network);
         let seen_ns: f64 = waits.iter().filter(is_own).filter_map(|wait| wait.time_ns).sum();
         let elsewhere = |client_ns| Some(1.0 - ratio(unread_ns + inside_ns, client_ns)?);
+        let is_seen = is_possible && merged_ratio <= MERGED_MAX;
         Some(TierRequests {
             read_count,
             unread_ns,
@@ -86,7 +97,7 @@ impl<'a> Connections<'a> {
             own_ns,
             rest_ns: own_ns.map(|own_ns| (own_ns - seen_ns).max(0.0)),
             merged_ratio,
-            elsewhere_ratio: client_ns.filter(|_| merged_ratio <= MERGED_MAX).and_then(elsewhere),
+            elsewhere_ratio: client_ns.filter(|_| is_seen).and_then(elsewhere),
             round_trip_ns: None,
         })
     }
@@ -166,6 +177,18 @@ mod tests {
         let elsewhere = 1.0 - 0.9 * MS / client_ns;
         assert!(requests.elsewhere_ratio.is_some_and(|ratio| (ratio - elsewhere).abs() < 0.02));
         assert!(path[1].requests.is_none(), "nothing was seen at its connections");
+    }
+
+    #[test]
+    fn what_a_server_has_for_longer_than_its_client_waits_is_no_request() {
+        let own = |times: f64| {
+            let case = case(0.0);
+            let client_ns = case.view().summary(case.view().felt_kind()).mean.expect("was filled");
+            let case = case.counter("requests.inside_ns", "tier:target", 100.0 * times * client_ns).build();
+            first(&path_of(&case.view())).own_ns
+        };
+        assert!(own(1.0).is_some());
+        assert_eq!(own(6.0), None);
     }
 
     #[test]
