@@ -112,8 +112,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 /// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
 fn asked_at_a_time<'a>(scene: &Scene, tier: &PathTier, path: &'a [PathTier]) -> Option<(&'a PathTier, f64)> {
     let asked = tier.requests.as_ref()?.asked.first()?;
-    let seconds = (asked.waiting_ns + asked.unread_ns) / 1e9;
-    let count = scene.focus.measured().achieved_hz * seconds;
+    let count = scene.focus.measured().achieved_hz * asked.waiting_ns / 1e9;
     (count >= ASKED.value).then_some((path.get(asked.on)?, count))
 }
 

@@ -259,6 +259,11 @@ const BEYOND_RATIO: f64 = 2.0;
 /// the next trials beyond it say what gives out, as far as that is the server's.
 pub fn examine(scene: &Scene) -> Vec<Finding> {
     let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule.conclude(scene)).collect();
+    let is_likely = |finding: &Finding| finding.confidence >= Confidence::Likely;
+    // Requests lie unread behind whatever else stops the server.
+    if findings.iter().any(|finding| is_likely(finding) && finding.id != unread::RULE.id) {
+        findings.retain(|finding| finding.id != unread::RULE.id);
+    }
     if findings.iter().all(|finding| finding.confidence < Confidence::Likely) {
         let found = examine_beyond(scene);
         findings.retain(|finding| found.iter().all(|other| other.id != finding.id));

@@ -22,6 +22,12 @@ const BUSY: Threshold =
     Threshold::new("busy share of all CPUs while threads of the server waited, at most", 0.5, "ratio", HOUSE);
 pub(super) const DELAYED: Threshold =
     Threshold::new("share of a request's time that threads waited for a CPU, at least", 0.3, "ratio", HOUSE);
+const OFTEN: Threshold = Threshold::new(
+    "threads of a tier that wait for a CPU, on average, for its unread requests to wait for that",
+    0.1,
+    "count",
+    HOUSE,
+);
 const PREEMPTED: Threshold =
     Threshold::new("times per second that threads of the server had to give up a CPU", 100.0, "hz", HOUSE);
 const PRESSURE: Threshold = Threshold::new(
@@ -42,7 +48,7 @@ pub(super) const CROWDED: Rule = Rule {
     id: "C02",
     name: "run-queue-delay",
     meaning: "Threads of the server wait for a CPU longer than they run, although CPUs are idle.",
-    thresholds: &[WAITED, BUSY, DELAYED, PREEMPTED, PRESSURE, THROTTLED],
+    thresholds: &[WAITED, BUSY, DELAYED, OFTEN, PREEMPTED, PRESSURE, THROTTLED],
     place: Place::Server,
     needs: &[column::PROCESS_RUN_DELAY],
     remedy: "look for what shares its CPUs: pinned threads, interrupts, real-time tasks, a low weight (CPUWeight=, nice); give \
@@ -143,7 +149,7 @@ fn unread_meanwhile(view: &TrialView) -> Option<(f64, String)> {
     let path = path_of(view);
     let mean_ns = view.summary(view.felt_kind()).mean?;
     let of_tier = |tier: &PathTier| {
-        let (delay, used) = (tier.run_delay_cpus?, tier.cpus?);
+        let (delay, used) = (tier.run_delay_cpus.filter(|delay| *delay >= OFTEN.value)?, tier.cpus?);
         ratio(delay, delay + used).filter(|share| *share >= WAITED.value)?;
         Some((ratio(tier.requests.as_ref()?.unread_ns, mean_ns)?.min(1.0), called(&path, tier)))
     };

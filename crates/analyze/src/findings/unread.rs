@@ -68,7 +68,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{conclude, slow};
+    use super::super::tests::{LISTENER, conclude, slow};
     use crate::corpus::Specimen;
     use sysdyno_record::analysis::{Confidence, Finding};
 
@@ -90,5 +90,13 @@ mod tests {
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = unread(Specimen::open(2000.0, 10.0), 0.9).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn what_else_stops_the_server_is_why_they_lie_unread() {
+        let blocked = slow().gauge("waits.threads_count", "tier:target", 4.0);
+        let blocked = blocked.gauge("waits.disk_count", "tier:target", 4.0);
+        let case = blocked.gauge("connections.unread_count", LISTENER, 100.0);
+        assert_eq!(unread(case, 0.9), None);
     }
 }
