@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn what_else_stops_the_server_is_why_they_lie_unread() {
-        let blocked = slow().gauge("waits.threads_count", "tier:target", 4.0);
-        let blocked = blocked.gauge("waits.disk_count", "tier:target", 4.0);
+        let blocked = slow().gauge("waits.threads_count", "tier:target", 250.0);
+        let blocked = blocked.gauge("waits.disk_count", "tier:target", 250.0);
         let case = blocked.gauge("connections.unread_count", LISTENER, 100.0);
         assert_eq!(unread(case, 0.9), None);
     }
