@@ -45,6 +45,7 @@ pub mod profile;
 pub mod progress;
 pub mod proof;
 pub mod ramp;
+pub mod ranges;
 pub mod remote;
 pub mod route;
 pub mod scoreboard;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Analysis, Confidence};
 use sysdyno_record::autotune::{SeenFinding, SeenServer, SeenSetting};
 use sysdyno_record::facts::{Fact, HostFacts};
+use sysdyno_record::ranges::ranges;
 
 /// Most diagnoses that are kept.
 const MAX_FINDINGS: usize = 12;
@@ -96,13 +97,8 @@ fn repeated(run: &str) -> impl Iterator<Item = &str> {
 fn cpu_list(mask: &str) -> String {
     let digits = mask.bytes().rev().filter_map(|byte| char::from(byte).to_digit(16));
     let bits = digits.flat_map(|digit| (0..4).map(move |bit| digit >> bit & 1 == 1));
-    let cpus: Vec<usize> = bits.enumerate().filter(|(_, is_set)| *is_set).map(|(cpu, _)| cpu).collect();
-    let ranges = cpus.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
-        [first, .., last] => format!("{first}-{last}"),
-        [only] => only.to_string(),
-        [] => String::new(),
-    });
-    let list = ranges.collect::<Vec<_>>().join(",");
+    let cpus = (0u32..).zip(bits).filter(|(_, is_set)| *is_set).map(|(cpu, _)| cpu);
+    let list = ranges(cpus).join(",");
     if list.is_empty() { "none".to_owned() } else { list }
 }
 

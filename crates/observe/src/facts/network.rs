@@ -3,6 +3,7 @@
 use super::ethtool::Devices;
 use super::sheet::{Sheet, link_name, list};
 use std::path::{Path, PathBuf};
+use sysdyno_record::ranges::ranges;
 
 /// At most this many interfaces are listed, those with a device first.
 const MAX_INTERFACES: usize = 32;
@@ -110,7 +111,7 @@ fn is_slot(name: &str) -> bool {
     parts.len() == 3 && are_hex && is_hex(function, 1)
 }
 
-/// Interrupts of a device, as ranges. Sources: `msi_irqs/` and `irq` of the PCI device.
+/// Interrupts of a device, as ranges: `24-27, 30`. Sources: `msi_irqs/` and `irq` of the PCI device.
 fn irqs(device: &Path) -> Option<String> {
     let numbers = |folder: PathBuf| {
         let several: Vec<u32> =
@@ -119,18 +120,7 @@ fn irqs(device: &Path) -> Option<String> {
             || std::fs::read_to_string(folder.join("irq")).ok()?.trim().parse().ok().filter(|irq| *irq > 0);
         if several.is_empty() { one().map(|irq| vec![irq]) } else { Some(several) }
     };
-    with_those_above(device).find_map(numbers).map(join_ranges)
-}
-
-/// `24-27, 30`.
-fn join_ranges(mut numbers: Vec<u32>) -> String {
-    numbers.sort_unstable();
-    let ranges = numbers.chunk_by(|one, next| next.checked_sub(*one) == Some(1));
-    let shown = ranges.map(|range| match range {
-        [only] => only.to_string(),
-        _ => format!("{}-{}", range[0], range[range.len() - 1]),
-    });
-    shown.collect::<Vec<_>>().join(", ")
+    with_those_above(device).find_map(numbers).map(|irqs| ranges(irqs).join(", "))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Sets of CPUs: as typed, as the kernel's lists, and as its masks.
 
 use std::collections::BTreeSet;
+use sysdyno_record::ranges::ranges;
 
 /// Highest CPU number that is understood.
 const MAX_CPU: u32 = 8191;
@@ -21,17 +22,7 @@ pub(super) fn parse(text: &str) -> Option<BTreeSet<u32>> {
 
 /// As the kernel lists them.
 pub(super) fn list(cpus: &BTreeSet<u32>) -> String {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for cpu in cpus {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == *cpu => *last = *cpu,
-            _ => ranges.push((*cpu, *cpu)),
-        }
-    }
-    let text = |(first, last): &(u32, u32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    ranges.iter().map(text).collect::<Vec<_>>().join(",")
+    ranges(cpus.iter().copied()).join(",")
 }
 
 /// As a mask with as many digits and commas as `like`; `None` if it has too few.
