@@ -113,20 +113,8 @@ fn of_server(scene: &LimitScene) -> Stop {
     if let Some(finding) = findings.iter().find(is_possible) {
         return Stop::unknown(format!("Possibly: {}", placed(finding)));
     }
-    let excluded = findings.iter().filter(|finding| finding.confidence == Confidence::Excluded);
-    let against: Vec<&str> = excluded
-        .flat_map(|finding| {
-            finding.evidence.iter().filter(|evidence| evidence.role == EvidenceRole::Against).take(1)
-        })
-        .map(|evidence| evidence.text.as_str())
-        .take(EXCLUSIONS_MAX)
-        .collect();
     let part = scene.noticed.as_ref().and_then(|_| largest_part(scene.focus));
-    let seen = match part {
-        Some(part) => format!(": {part}"),
-        None if against.is_empty() => String::new(),
-        None => format!(": {}", against.join(", ")),
-    };
+    let seen = part.or_else(|| exclusions(findings)).map_or(String::new(), |seen| format!(": {seen}"));
     let is_invalid = verdict.status == VerdictStatus::Invalid;
     if is_invalid {
         return Stop::unknown(format!("No bottleneck can be named{seen}"));
@@ -134,6 +122,16 @@ fn of_server(scene: &LimitScene) -> Stop {
     let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
     let although = scene.noticed.as_ref().map_or(String::new(), |noticed| format!(", although {noticed}"));
     Stop::unknown(format!("No bottleneck found on {host}{although}{seen}"))
+}
+
+/// What speaks against the first diagnoses that were excluded; `None`: nothing was.
+fn exclusions(findings: &[Finding]) -> Option<String> {
+    let excluded = findings.iter().filter(|finding| finding.confidence == Confidence::Excluded);
+    let against = excluded.filter_map(|finding| {
+        finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Against)
+    });
+    let texts: Vec<&str> = against.map(|evidence| evidence.text.as_str()).take(EXCLUSIONS_MAX).collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// Whether it is there, and accounts for next to nothing of what the user noticed.

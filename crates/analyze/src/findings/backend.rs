@@ -112,13 +112,8 @@ fn all<'a>(path: &'a [PathTier]) -> impl Iterator<Item = Wait<'a>> {
 fn full_beside(scene: &Scene, tier: &PathTier, window: &Window) -> Option<String> {
     tier.cpus.filter(|used| !tier.is_outside && *used <= TIER_IDLE.value)?;
     let foreign = scene.focus.processes(ProcessRole::Foreign);
-    let threads = window.threads(&foreign);
     let is_full = |process: &&&WatchedProcess| {
-        let used = window.process_cpus(&[process]);
-        used.is_some_and(|used| used >= WORKER_FULL.value)
-            || threads
-                .iter()
-                .any(|thread| thread.pid == process.pid && thread.busy_ratio >= WORKER_FULL.value)
+        window.process_cpus(&[process]).is_some_and(|used| used >= WORKER_FULL.value)
     };
     let process = foreign.iter().find(is_full)?;
     Some(format!("{} (process {})", name(&process.command), process.pid))

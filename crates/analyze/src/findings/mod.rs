@@ -72,9 +72,9 @@ pub(crate) use signs::Signs;
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::column::Quantity;
 use sysdyno_record::load::LatencyKind;
-use sysdyno_record::path::WaitKind;
 use sysdyno_record::plan::Objective;
 pub(crate) use unchecked::unchecked;
+pub(crate) use waits::what;
 
 /// The input of the rules: the trials of a run, and the one that shows the bottleneck.
 #[derive(Clone, Copy, Debug)]
@@ -238,11 +238,6 @@ pub static RULES: &[&Rule] = &[
 pub const OF_ALL: &[Threshold] =
     &[effect::EXPLAINED, effect::FAILED_FIRST, effect::SLOW_TOO, effect::FEW_FAILED, effect::EVENTS];
 
-/// What threads wait for, as a noun.
-pub(crate) fn what_it_waits_for(kind: WaitKind) -> &'static str {
-    waits::what(kind)
-}
-
 /// Whether a line of a log is known whose meaning begins like this.
 #[cfg(test)]
 pub(crate) fn is_known_cause(begin: &str) -> bool {
@@ -259,15 +254,17 @@ const BEYOND_RATIO: f64 = 2.0;
 /// the next trials beyond it say what gives out, as far as that is the server's.
 pub fn examine(scene: &Scene) -> Vec<Finding> {
     let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule.conclude(scene)).collect();
-    let is_likely = |finding: &Finding| finding.confidence >= Confidence::Likely;
-    // Requests lie unread behind whatever else stops the server.
-    if findings.iter().any(|finding| is_likely(finding) && finding.id != unread::RULE.id) {
-        findings.retain(|finding| finding.id != unread::RULE.id);
-    }
     if findings.iter().all(|finding| finding.confidence < Confidence::Likely) {
         let found = examine_beyond(scene);
         findings.retain(|finding| found.iter().all(|other| other.id != finding.id));
         findings.extend(found);
+    }
+    // Requests lie unread behind whatever else stops the server.
+    let is_unread =
+        |finding: &Finding| finding.id == unread::RULE.id && finding.confidence > Confidence::Excluded;
+    let is_other = |finding: &Finding| finding.confidence >= Confidence::Likely && !is_unread(finding);
+    if findings.iter().any(is_other) {
+        findings.retain(|finding| !is_unread(finding));
     }
     // What has a rule of its own says more about a server that is well than a counter that stood still.
     let is_counter_at_rest = |finding: &Finding| {

@@ -4,7 +4,7 @@ use super::effect::waiting_in_sockets;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, list, name, percent, whole};
-use crate::path::path_of;
+use crate::path::{called, path_of};
 use crate::readings::{Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{own_busy_ratio, standstill_seconds};
@@ -336,7 +336,7 @@ fn waited_on(scene: &Scene, scope: &str) -> String {
     let tier = tier.or_else(|| path.iter().find(|tier| tier.address.is_none()));
     let Some(first) = tier.and_then(|tier| tier.waits.first()) else { return String::new() };
     let all: f64 = tier.into_iter().flat_map(|tier| &tier.waits).map(|wait| wait.threads_count).sum();
-    let on = first.on.and_then(|position| path.get(position)).map(|asked| name(&asked.called(&path)));
+    let on = first.on.and_then(|position| path.get(position)).map(|asked| called(&path, asked));
     let is_most = ratio(first.threads_count, all).is_some_and(|part| part >= 0.5);
     let what = on.unwrap_or_else(|| super::waits::what(first.kind).to_owned());
     if is_most && first.kind != WaitKind::Running {

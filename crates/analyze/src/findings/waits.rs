@@ -166,7 +166,7 @@ pub(super) fn is_slow(scene: &Scene, mean_ns: f64) -> bool {
 const SOURCE: &str = "/proc/PID/task/TID/syscall, Little's law";
 
 /// What threads wait for, as a noun.
-pub(super) fn what(kind: WaitKind) -> &'static str {
+pub(crate) fn what(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::Running => "a CPU",
         WaitKind::Lock => "a lock",

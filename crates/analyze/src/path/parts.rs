@@ -1,7 +1,7 @@
 //! Where most of a request's time passes, whatever the cause.
 
-use super::path_of;
-use crate::format::{duration, name, percent};
+use super::{called, path_of};
+use crate::format::{duration, percent};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
@@ -30,7 +30,7 @@ pub(crate) fn largest_part(view: &TrialView) -> Option<String> {
 
 /// The parts of a tier that no other tier has.
 fn parts(path: &[PathTier], tier: &PathTier) -> Vec<(f64, String)> {
-    let who = name(&tier.called(path));
+    let who = called(path, tier);
     let mut parts: Vec<(f64, String)> = Vec::new();
     parts.extend(tier.queue_time_ns.map(|ns| (ns, format!("in the accept queue of {who}"))));
     if let Some(requests) = &tier.requests {
@@ -44,7 +44,7 @@ fn parts(path: &[PathTier], tier: &PathTier) -> Vec<(f64, String)> {
     parts.extend(waits.filter_map(|wait| {
         let what = match wait.kind {
             WaitKind::Running => format!("while {who} computes"),
-            kind => format!("while {who} waits for {}", crate::findings::what_it_waits_for(kind)),
+            kind => format!("while {who} waits for {}", crate::findings::what(kind)),
         };
         Some((wait.time_ns?, what))
     }));
@@ -59,7 +59,7 @@ fn answers<'a>(
 ) -> impl Iterator<Item = (f64, String)> + 'a {
     requests.asked.iter().filter_map(move |asked| Some((asked, path.get(asked.on)?))).flat_map(
         move |(asked, on)| {
-            let other = name(&on.called(path));
+            let other = called(path, on);
             let unseen =
                 on.requests.is_none().then(|| (asked.waiting_ns, format!("while {who} waits for {other}")));
             let unread = (asked.unread_ns, format!("until {who} has read what {other} answered"));
