@@ -67,7 +67,7 @@ pub(super) fn tried(change: &TriedChange) -> String {
     match change.word {
         TriedWord::Kept => format!("{title}: kept, {effect}"),
         TriedWord::TakenBack => format!("{title}: taken back, since the others do as well without it"),
-        TriedWord::NotProven => format!("{title}: came out ahead, but is not proven: {effect}"),
+        TriedWord::NotProven => format!("{title}: ahead in the race, not proven by fresh trials: {effect}"),
         TriedWord::NoDifference => format!("{title}: makes no difference that matters: {effect}"),
         TriedWord::Worse => format!("{title}: worse: {effect}"),
         TriedWord::CannotTell => format!("{title}: {effect}"),

@@ -1,6 +1,7 @@
 //! A server that is tuned in a lab: the whole way, a kill in the middle, and the way on from there.
 
 use crate::rig::{Ended, Rig, finish, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -40,6 +41,7 @@ pub fn run(rig: &mut Rig) {
         return;
     }
     wrong_ones_are_refused(rig);
+    an_interrupted_one_says_how_it_goes_on(rig);
     a_killed_one_goes_on_to_its_end_and_leaves_nothing(rig);
 }
 
@@ -83,6 +85,19 @@ fn wrong_ones_are_refused(rig: &Rig) {
     let planned = ask(rig, &[&file(rig, FILE), "--dry-run"]);
     assert!(planned.code == Some(0) && planned.stdout.contains("nginx-keepalive"), "{planned:?}");
     assert!(folder(rig).is_none(), "nothing was begun");
+}
+
+fn an_interrupted_one_says_how_it_goes_on(rig: &mut Rig) {
+    let child = command(rig, &[&file(rig, FILE)]).spawn().expect("starts");
+    let has_begun = || folder(rig).is_some_and(|folder| !lines(&folder).is_empty());
+    assert!(wait_until(LIMIT, has_begun), "it did not begin");
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it is ours");
+    let ended = finish(child);
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let resume = format!("hint: sysdyno autotune --resume '{}'", folder(rig).expect("is there").display());
+    assert!(ended.stderr.contains(&resume), "{ended:?}");
+    rig.check("an autotune that was interrupted");
+    fs::remove_dir_all(rig.folder().join("tunings")).expect("is there");
 }
 
 fn a_killed_one_goes_on_to_its_end_and_leaves_nothing(rig: &mut Rig) {

@@ -35,11 +35,15 @@ fn draw_word(input: &AutotuneInput<'_>, screen: &mut Screen) {
     screen.mark_answer();
     screen.answer((Tone::Plain, ""), (Tone::Strong, &conclusion.headline));
     let (before, after) = (conclusion.before, conclusion.outcome.zip(conclusion.before));
-    let unit = if conclusion.unit == "hz" { " req/s" } else { "" };
     if let (Some(before), Some((effect, _))) = (before, after) {
-        let text = format!("{}{unit} → {}{unit}", number::rate(before), number::rate(before * effect.point));
+        let text = from_to(before, effect.point);
         screen.sentence(Rank::Needed, (Tone::Quiet, conclusion.metric.as_str()), (Tone::Plain, &text));
     }
+}
+
+/// A rate, and what came of it.
+fn from_to(before_hz: f64, ratio: f64) -> String {
+    format!("{} → {}", number::rate(before_hz), number::rate(before_hz * ratio))
 }
 
 fn draw_tried(input: &AutotuneInput<'_>, screen: &mut Screen) {
@@ -123,5 +127,15 @@ fn label(word: TriedWord) -> &'static str {
         TriedWord::NoDifference => "the same",
         TriedWord::Worse => "worse",
         TriedWord::CannotTell => "unclear",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_has_its_unit_once() {
+        assert_eq!(from_to(95_770.0, 1.8), "95,770 req/s → 172,400 req/s");
     }
 }

@@ -51,12 +51,14 @@ pub(super) fn ended(
     ui: &Ui,
 ) -> anyhow::Result<StepEnded> {
     let (mut trials, mut last) = (Vec::new(), None);
+    // What is going to be changed next has all that is kept; the outcome has the server as it was found besides.
+    let kept = u32::from(step.kind == StepKind::Outcome);
     for cell in measured_cells(&experiment.lines) {
         let path = experiment.runs().join(&cell.run);
         let profile = compare::read(&path, ui)?;
         let place = (cell.variant as usize, cell.block);
         trials.push(ArmTrial::of(place, &profile.analysis, plan.base.is_noisy));
-        if cell.variant == 0 {
+        if cell.variant == kept {
             last = Some((path, profile));
         }
     }

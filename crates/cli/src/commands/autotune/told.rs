@@ -127,7 +127,14 @@ pub(super) fn finish(
         AutotuneInput { path: folder.path(), plan: &folder.plan, lines: &folder.lines, conclusion: &found };
     folder.write_report(&html::render_autotune(&input))?;
     print(&input, is_json, ui)?;
-    Ok(if is_interrupted { Exit::Interrupted } else { Exit::Done })
+    if !is_interrupted {
+        return Ok(Exit::Done);
+    }
+    ui.note(&format!(
+        "hint: sysdyno autotune --resume '{}' goes on from there",
+        shown(&folder.path().display().to_string())
+    ));
+    Ok(Exit::Interrupted)
 }
 
 fn print(input: &AutotuneInput<'_>, is_json: bool, ui: &Ui) -> anyhow::Result<()> {
