@@ -118,6 +118,13 @@ pub(crate) fn list(parts: &[String]) -> String {
     }
 }
 
+/// A phrase with a capital letter at its beginning.
+pub(crate) fn sentence(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    first + letters.as_str()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! The steps and their end in sentences: made once, here, and shown unchanged everywhere.
 
-use crate::format::{counted, list, percent};
+use crate::format::{counted, list, percent, sentence};
 use crate::tryout::effect_text;
 use sysdyno_record::autotune::{
     AutotuneConclusion, AutotuneEnding, StepBegan, StepKind, TriedChange, TriedWord,
@@ -36,7 +36,7 @@ pub(super) fn headline(conclusion: &AutotuneConclusion, effect_ratio: f64) -> St
     let metric = &conclusion.metric;
     match (&conclusion.outcome, kept.as_slice()) {
         (Some(effect), [_, ..]) if conclusion.is_proven => {
-            format!("{metric} changes by {} with {}", effect_text(effect), list(&kept))
+            sentence(&format!("{metric} changes by {} with {}", effect_text(effect), list(&kept)))
         }
         (Some(effect), [_, ..]) => format!(
             "Each of the changes helped, but together they are not proven to: {metric} changes by {} with {}",

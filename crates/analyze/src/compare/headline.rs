@@ -2,7 +2,7 @@
 
 use super::Side;
 use super::change::{bound, change};
-use crate::format::list;
+use crate::format::{list, sentence};
 use std::collections::BTreeSet;
 use sysdyno_record::comparison::{
     ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison, Severity, SideVerdict,
@@ -142,12 +142,6 @@ pub(super) fn headline(sides: &[ComparedSide], verdicts: &[SideVerdict]) -> Stri
             format!("{} sides against A: {}", many.len(), list(&parts))
         }
     }
-}
-
-fn sentence(phrase: &str) -> String {
-    let mut letters = phrase.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
 }
 
 /// The limits of these numbers.
