@@ -4,6 +4,8 @@ mod export;
 mod import;
 mod result;
 mod stage;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 pub(super) use self::result::conclusion;
