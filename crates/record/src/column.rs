@@ -333,6 +333,7 @@ quantities! {
     REQUESTS_MERGED "requests.merged_count" "count" Counter Tier "sock_recv_length" "more data before the answer";
     REQUESTS_UNREAD_TIME "requests.unread_ns" "ns" Counter Tier "sk_data_ready" "from data to its first read";
     REQUESTS_INSIDE_TIME "requests.inside_ns" "ns" Counter Tier "sock_send_length" "from the first read to the last write";
+    ASKED_CONNECTING "asked.connecting_count" "count" Gauge Tier "sock_diag" "SYN_SENT sockets to the next tier";
     ASKED_SENT "asked.sent_count" "count" Counter Tier "sock_send_length" "requests to the next tier";
     ASKED_ANSWERED "asked.answered_count" "count" Counter Tier "sock_recv_length" "first reads of an answer";
     ASKED_MERGED "asked.merged_count" "count" Counter Tier "sock_send_length" "more written before the answer";

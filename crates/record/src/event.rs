@@ -147,6 +147,9 @@ pub struct WatchedProcess {
     /// `None`: it is in none that has a name, or the record is older. Source: `/proc/PID/cgroup`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// Whether the server started it to take its log from a pipe: it serves no requests. Source: `/proc/PID/fd/0` and `1`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_log_reader: bool,
 }
 
 /// Where processes stand on the way of a request behind those that the load reaches.
@@ -173,6 +176,7 @@ impl WatchedProcess {
             parent_pid: None,
             tier: None,
             unit: None,
+            is_log_reader: false,
         }
     }
 

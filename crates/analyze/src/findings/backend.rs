@@ -6,6 +6,7 @@
 //! threads were seen waiting for. The remainder therefore belongs to the last tier of the path; the tiers before it only
 //! pass it on.
 
+use super::peer::CONNECTING;
 use super::waits::{self, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name};
@@ -27,7 +28,7 @@ const TIER_IDLE: Threshold =
     Threshold::new("CPUs of a tier that waits for a program beside it, at most", 0.1, "count", HOUSE);
 const WORKER_FULL: Threshold =
     Threshold::new("CPU of a program beside the path that may be waited for", 0.9, "ratio of a CPU", HOUSE);
-const THRESHOLDS: &[Threshold] = &[WAITED, waits::CPU_IDLE, TIER_BUSY, TIER_IDLE, WORKER_FULL];
+const THRESHOLDS: &[Threshold] = &[WAITED, waits::CPU_IDLE, TIER_BUSY, TIER_IDLE, WORKER_FULL, CONNECTING];
 
 /// A05.
 pub(super) const RULE: Rule = Rule {

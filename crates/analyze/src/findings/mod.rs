@@ -35,6 +35,7 @@ mod loss;
 mod memory;
 mod memory_stalls;
 mod network;
+mod peer;
 mod pool;
 mod process;
 mod proved;
@@ -55,6 +56,7 @@ mod two_speeds;
 mod unchecked;
 mod unread;
 mod waits;
+mod workers;
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,18 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something other than CPU.
 
 use super::effect::waiting_in_sockets;
+use super::workers::{ASLEEP, Workers};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::capacity::FLAT_SERVICE;
-use crate::format::{counted, cpus, list, name, percent, whole};
-use crate::path::{called, path_of};
+use crate::format::{counted, name, percent, whole};
+use crate::path::path_of;
 use crate::readings::{Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{own_busy_ratio, standstill_seconds};
 use crate::view::TrialView;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, Quantity, ScopeKind};
+use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::WaitKind;
@@ -64,9 +64,6 @@ const ALL_WAIT: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
-const ASLEEP: Threshold =
-    Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
-
 /// F04.
 pub(super) const POOL_FULL: Rule = Rule {
     id: "F04",
@@ -130,13 +127,14 @@ fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     };
     let of_scope = shown.into_iter().filter(|(other, _)| *other == scope);
     let mut found: Vec<Evidence> = of_scope.map(|(_, evidence)| evidence).collect();
-    let workers = workers(scene, &window, scope);
+    let workers = Workers::of(scene, &window, scope);
     found.extend(workers.evidence);
     found.extend(stood_still(scene, &window));
     let reason = found.first().map_or(String::new(), |evidence| format!("; {}", evidence.text));
     let title = format!("{}{reason}", workers.text);
     let reach = Reach::used_up(&scene.focus, waited_part(scene, &window));
-    Some(Case { shown_by: Some(scene.focus), ..Case::new(title, found, reach) })
+    let case = Case { shown_by: Some(scene.focus), ..Case::new(title, found, reach) };
+    Some(Case { remedy: workers.remedy.or(case.remedy), ..case })
 }
 
 /// A server that answers nothing for a while has stopped as a whole: full workers go on answering.
@@ -282,66 +280,4 @@ pub(super) fn queue_sign(view: &TrialView) -> Option<(f64, String)> {
         percent(machine.busy_ratio)
     );
     Some((mean / QUEUED.value, title))
-}
-
-struct Workers {
-    text: String,
-    evidence: Vec<Evidence>,
-}
-
-/// What the threads of the processes that listen there did instead.
-fn workers(scene: &Scene, window: &Window, scope: &str) -> Workers {
-    let targets = scene.focus.listening_at(scope);
-    let sum = |gauge: Quantity| {
-        sum_known(
-            targets
-                .iter()
-                .map(|process| window.level(gauge, &process_scope(process)).map(|level| level.mean)),
-        )
-    };
-    let threads = sum(column::PROCESS_THREADS).map(f64::round);
-    let running = sum(column::PROCESS_RUNNING_THREADS);
-    let blocked = sum(column::PROCESS_UNINTERRUPTIBLE_THREADS).unwrap_or(0.0);
-    let mut programs: Vec<String> = targets.iter().map(|process| name(&process.command)).collect();
-    let mut seen = BTreeSet::new();
-    programs.retain(|program| seen.insert(program.clone()));
-    let command = if programs.is_empty() { "the server".to_owned() } else { list(&programs) };
-    let used = window.process_cpus(&targets);
-    let busy = match threads {
-        Some(1.0) => "its only thread is busy",
-        _ => "all workers are busy",
-    };
-    let text = format!("{command}: {busy}{}", waited_on(scene, scope));
-    let mut found = Vec::new();
-    if let (Some(threads), Some(running)) = (threads, running)
-        && running <= ASLEEP.value * threads
-    {
-        let disk =
-            if blocked >= 1.0 { format!(", and {blocked:.1} were blocked on I/O") } else { String::new() };
-        let text = format!("{running:.1} of {} were running{disk}", counted(threads, "thread"));
-        found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text));
-    }
-    if let (Some(used), Some(machine)) = (used, window.machine()) {
-        let text = format!("{command} used {} of {} CPUs", cpus(used), machine.cpus);
-        found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/stat", text));
-    }
-    Workers { text, evidence: found }
-}
-
-/// What most threads of the tier that listens there wait for: `, most waiting for mariadbd`; empty if that is not known.
-fn waited_on(scene: &Scene, scope: &str) -> String {
-    let path = path_of(&scene.focus);
-    let address = scope.strip_prefix(ScopeKind::Listener.prefix());
-    let tier = path.iter().find(|tier| tier.address.as_deref() == address);
-    let tier = tier.or_else(|| path.iter().find(|tier| tier.address.is_none()));
-    let Some(first) = tier.and_then(|tier| tier.waits.first()) else { return String::new() };
-    let all: f64 = tier.into_iter().flat_map(|tier| &tier.waits).map(|wait| wait.threads_count).sum();
-    let on = first.on.and_then(|position| path.get(position)).map(|asked| called(&path, asked));
-    let is_most = ratio(first.threads_count, all).is_some_and(|part| part >= 0.5);
-    let what = on.unwrap_or_else(|| super::waits::what(first.kind).to_owned());
-    if is_most && first.kind != WaitKind::Running {
-        format!(", most waiting for {what}")
-    } else {
-        String::new()
-    }
 }

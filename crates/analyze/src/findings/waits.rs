@@ -6,6 +6,7 @@
 //! the cause; the ones before it only pass it on.
 
 use super::effect::{NoticedEffect, Slow};
+use super::peer::Peer;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
 use crate::path::{called, path_of, scope_of};
@@ -105,6 +106,8 @@ struct Wait<'a> {
     locked_ns: f64,
     /// Of a request's time, queues that come of it included.
     share: f64,
+    /// The address that is waited for most, where it is one that could not be looked into.
+    outside: Option<&'a str>,
 }
 
 /// What the threads of the tiers wait for, of one kind.
@@ -115,7 +118,8 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
     let waits = (0..path.len()).filter_map(|position| wait(&path, position, kind, mean_ns));
     let worst = waits.max_by(|a, b| a.share.total_cmp(&b.share));
-    let what = what(kind);
+    let peer = worst.as_ref().and_then(|wait| Peer::of(view, kind, wait.tier, wait.outside));
+    let what = peer.as_ref().map_or_else(|| what(kind).to_owned(), Peer::name);
     let worst = worst.filter(|wait| kind != WaitKind::Lock || !is_holder_at_disk(wait.tier));
     let Some(worst) = worst else {
         // Where no thread could be looked at, nothing is excluded.
@@ -142,7 +146,13 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     if queued_ns >= QUEUED_RATIO * mean_ns {
         text.push_str(&format!(", and requests queue behind that for {}", duration(queued_ns)));
     }
-    let seen = |role| seen_in(column_of(kind, worst.tier), evidence(role, &window, SOURCE, text.clone()));
+    let column = match &peer {
+        Some(Peer::Outside(address)) => {
+            column::WAITS_ASKING.at(&format!("{}>{address}", scope_of(worst.tier)))
+        }
+        Some(Peer::LogReader(_)) | None => column_of(kind, worst.tier),
+    };
+    let seen = |role| seen_in(column.clone(), evidence(role, &window, SOURCE, text.clone()));
     if worst.share < WAITED.value || !is_slow(scene, mean_ns) {
         return excluded(
             &format!("Waiting for {what} is not the bottleneck"),
@@ -153,8 +163,11 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     found.extend(cpus_left(scene, &window));
     found.extend((kind == WaitKind::Disk).then(|| disk_evidence(&window)).into_iter().flatten());
     let reach = Reach { slow: Slow::Share(worst.share), ..Reach::used_up(view, worst.share) };
-    let title = format!("Requests wait for {what}: {text}");
-    Some(Case::new(title, found, reach))
+    let case = Case::new(format!("Requests wait for {what}: {text}"), found, reach);
+    Some(match &peer {
+        Some(peer) => peer.told(case, (&path, worst.tier), &text, &window),
+        None => case,
+    })
 }
 
 /// Whether responses are too slow at all, or come as fast as they can.
@@ -199,7 +212,12 @@ fn column_of(kind: WaitKind, tier: &PathTier) -> String {
 fn wait<'a>(path: &'a [PathTier], position: usize, kind: WaitKind, mean_ns: f64) -> Option<Wait<'a>> {
     let tier = &path[position];
     let time = |wait: &TierWait| wait.time_ns.unwrap_or(0.0);
-    let time_ns: f64 = tier.waits.iter().filter(|wait| wait.kind == kind).map(time).sum();
+    let outside = |wait: &TierWait| {
+        let at = wait.on.and_then(|on| path.get(on)).filter(|at| at.is_outside && kind == WaitKind::Network);
+        at.and_then(|at| at.address.as_deref())
+    };
+    let of_kind = || tier.waits.iter().filter(|wait| wait.kind == kind || outside(wait).is_some());
+    let time_ns: f64 = of_kind().map(time).sum();
     let is_holders = kind == WaitKind::Disk && is_holder_at_disk(tier);
     let locked = tier.waits.iter().filter(|wait| is_holders && wait.kind == WaitKind::Lock);
     let locked_ns: f64 = locked.map(time).sum();
@@ -214,7 +232,10 @@ fn wait<'a>(path: &'a [PathTier], position: usize, kind: WaitKind, mean_ns: f64)
         next = tier.asked_by;
     }
     let share = ratio(caused_ns, mean_ns)?.min(1.0);
-    (time_ns > 0.0).then_some(Wait { tier, time_ns, queued_ns: caused_ns - time_ns, locked_ns, share })
+    let queued_ns = caused_ns - time_ns;
+    // The longest is the first.
+    let outside = of_kind().next().and_then(outside);
+    (time_ns > 0.0).then_some(Wait { tier, time_ns, queued_ns, locked_ns, share, outside })
 }
 
 /// Whether a thread of a tier is at a disk nearly all the time, and more of them wait for a lock: it holds the lock (a log that
@@ -347,6 +368,28 @@ mod tests {
             find("A05", elsewhere)
                 .is_some_and(|finding| finding.title.contains("php-fpm waits for a service"))
         );
+    }
+
+    #[test]
+    fn connects_that_nobody_answers_are_told_with_their_address() {
+        let scope = format!("{PHP}>10.1.2.3:2003");
+        let case = |connecting: f64| {
+            let case = with_tier(idle(slow()), "php-fpm", "127.0.0.1:9000", 1, TARGET)
+                .gauge("waits.threads_count", PHP, 200.0)
+                .gauge("waits.asking_count", &scope, 200.0)
+                .gauge("asked.connecting_count", &scope, connecting);
+            find("A05", case).expect("a finding")
+        };
+        let dead = case(150.0);
+        assert!(dead.confidence >= Confidence::Likely, "{dead:?}");
+        let begin = "Requests wait for 10.1.2.3:2003, where nobody answers connects: php-fpm waits for 10.1.2.3:2003 ";
+        assert!(dead.title.starts_with(begin), "{dead:?}");
+        assert!(dead.remedy.is_some_and(|remedy| remedy.contains("a firewall that drops them")));
+        let late = case(0.0);
+        let begin = "Requests wait for 10.1.2.3:2003: php-fpm waits for 10.1.2.3:2003 ";
+        assert!(late.title.starts_with(begin), "{late:?}");
+        let column = late.evidence[0].column.as_deref();
+        assert_eq!(column, Some("waits.asking_count@tier:127.0.0.1:9000>10.1.2.3:2003"));
     }
 
     #[test]

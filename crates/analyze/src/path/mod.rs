@@ -31,15 +31,18 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let answered = service_ns.filter(|_| are_answered).map(|service_ns| service_ns / 1e9 * rate_hz);
     let in_flight = answered.or_else(|| view.in_flight_mean());
     let ended = view.leavers().into_iter().map(|process| process.pid).collect();
-    let seen = Seen { window: &window, census: &census, ended, rate_hz, are_answered, in_flight };
+    let places = Places::of(&groups, &window, &census);
+    let seen =
+        Seen { window: &window, census: &census, places: &places, ended, rate_hz, are_answered, in_flight };
     let mut path: Vec<PathTier> = groups.iter().map(|group| group.tier(&groups, &seen)).collect();
+    path.extend(places.outside.iter().map(|(address, asked_by)| outside(address, *asked_by)));
     // Handshakes are read and answered, too, but are in no service time.
     let handshakes = view.measured().handshakes.map_or(0, |handshakes| handshakes.full + handshakes.resumed);
     let has_handshakes =
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
     let client_ns = service_ns.filter(|_| !has_handshakes);
     let felt_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0);
-    add_requests(&mut path, &Connections { window: &window, rate_hz, felt_ns }, client_ns);
+    add_requests(&mut path, &places, &Connections { window: &window, rate_hz, felt_ns }, client_ns);
     let trip_ns = round_trip_ns(view);
     let reached = path.iter_mut().filter(|tier| tier.address.is_none());
     reached.filter_map(|tier| tier.requests.as_mut()).for_each(|requests| requests.round_trip_ns = trip_ns);
@@ -50,7 +53,12 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
 }
 
 /// Adds what the kernel saw at the connections of each tier, and the addresses that nobody could look into.
-fn add_requests(path: &mut Vec<PathTier>, connections: &Connections, client_ns: Option<f64>) {
+fn add_requests(
+    path: &mut Vec<PathTier>,
+    places: &Places,
+    connections: &Connections,
+    client_ns: Option<f64>,
+) {
     for position in 0..path.len() {
         let scope = scope_of(&path[position]);
         let asked = connections
@@ -58,7 +66,7 @@ fn add_requests(path: &mut Vec<PathTier>, connections: &Connections, client_ns: 
             .iter()
             .map(|asked| {
                 let known = path.iter().position(|tier| tier.address.as_deref() == Some(asked.address));
-                let on = known.unwrap_or_else(|| {
+                let on = known.or_else(|| places.own(asked.address)).unwrap_or_else(|| {
                     path.push(outside(asked.address, position));
                     path.len() - 1
                 });
@@ -164,6 +172,9 @@ const ANSWERED_MIN: f64 = 20.0;
 /// What was read in less than this says little. Unit: seconds.
 const KNOWN_SECONDS_MIN: f64 = 1.0;
 
+/// Threads at a connection to somewhere outside, on average, for that to be a place on the path.
+const OUTSIDE_MIN: f64 = 0.05;
+
 /// Threads of a tier with a request ÷ threads of others that wait for it, from which on the former are all there are. Unit: ratio.
 const COVERED_MIN: f64 = 0.8;
 
@@ -178,6 +189,8 @@ struct Seen<'a> {
     window: &'a Window<'a>,
     /// The part of it in which all tiers were known.
     census: &'a Window<'a>,
+    /// Where each address is on the path.
+    places: &'a Places,
     /// Processes that ended meanwhile.
     ended: BTreeSet<u32>,
     /// Completed requests per second.
@@ -186,6 +199,52 @@ struct Seen<'a> {
     are_answered: bool,
     /// How many requests the load had on their way on average: by Little's law, or, where some failed, as counted each second.
     in_flight: Option<f64>,
+}
+
+/// Where each address that is asked has its place on a path.
+struct Places {
+    /// Those of tiers, by position; of the tier that the load reaches, all that it listens at.
+    tiers: Vec<Vec<String>>,
+    /// Those behind the tiers that nobody could look into, each with the position of a tier whose threads ask there.
+    outside: Vec<(String, usize)>,
+}
+
+impl Places {
+    fn of(groups: &[Group], window: &Window, census: &Window) -> Places {
+        let address = |scope: &String| scope[ScopeKind::Listener.prefix().len()..].to_owned();
+        let addresses = |group: &Group| group.scopes(groups, window).iter().map(address).collect();
+        let mut places = Places { tiers: groups.iter().map(addresses).collect(), outside: vec![] };
+        let is_asked = |scope: &&str| asking_count(census, scope).is_some_and(|count| count >= OUTSIDE_MIN);
+        for scope in census.scopes(column::WAITS_ASKING).into_iter().filter(is_asked) {
+            let by = |group: &Group| asked_by(&tier_scope(group.address), scope);
+            let asking = groups.iter().enumerate().find_map(|(at, group)| Some((at, by(group)?)));
+            if let Some((at, address)) = asking.filter(|(_, address)| places.of_address(address).is_none()) {
+                places.outside.push((address.to_owned(), at));
+            }
+        }
+        places
+    }
+
+    fn of_address(&self, address: &str) -> Option<usize> {
+        let outside = || self.outside.iter().position(|(known, _)| known == address);
+        self.own(address).or_else(|| Some(self.tiers.len() + outside()?))
+    }
+
+    /// The tier that listens there.
+    fn own(&self, address: &str) -> Option<usize> {
+        self.tiers.iter().position(|known| known.iter().any(|known| known == address))
+    }
+}
+
+/// How many at a time ask there: threads that wait for an answer, or for the connection. The latter is also seen of an event loop.
+fn asking_count(window: &Window, scope: &str) -> Option<f64> {
+    let mean = |gauge| window.level(gauge, scope).map(|level| level.mean);
+    [column::WAITS_ASKING, column::ASKED_CONNECTING].into_iter().filter_map(mean).reduce(f64::max)
+}
+
+/// The address in a scope of what the tier of the scope `own` asks; `None`: it is another tier's.
+fn asked_by<'a>(own: &str, scope: &'a str) -> Option<&'a str> {
+    scope.strip_prefix(own)?.strip_prefix('>')
 }
 
 /// The processes behind one address; those that the load reaches are one group.
@@ -252,13 +311,14 @@ impl<'a> Group<'a> {
     fn waits(&self, groups: &[Group], seen: &Seen, connections: Option<GaugeRange>) -> Vec<TierWait> {
         let Seen { census: window, rate_hz, .. } = *seen;
         let own = tier_scope(self.address);
-        let known = KINDS.iter().map(|(kind, gauge)| (*kind, None, window.level(*gauge, &own)));
-        let asking = groups.iter().enumerate().filter_map(|(position, group)| {
-            let scope = asking_scope(self.address, group.address?);
-            Some((WaitKind::Asking, Some(position), window.level(column::WAITS_ASKING, &scope)))
+        let mean = |gauge| window.level(gauge, &own).map(|level| level.mean);
+        let known = KINDS.iter().map(|(kind, gauge)| (*kind, None, mean(*gauge)));
+        let asking = window.scopes(column::WAITS_ASKING).into_iter().filter_map(|scope| {
+            let position = seen.places.of_address(asked_by(&own, scope)?)?;
+            Some((WaitKind::Asking, Some(position), asking_count(window, scope)))
         });
-        let wait = |(kind, on, level): (WaitKind, Option<usize>, Option<Level>)| {
-            Some(TierWait { kind, on, threads_count: level?.mean, time_ns: None })
+        let wait = |(kind, on, count): (WaitKind, Option<usize>, Option<f64>)| {
+            Some(TierWait { kind, on, threads_count: count?, time_ns: None })
         };
         let mut waits: Vec<TierWait> = known.chain(asking).filter_map(wait).collect();
         // The kernel knows better than a census how long threads ran, or were ready.
@@ -267,7 +327,8 @@ impl<'a> Group<'a> {
             let most = wanted.map_or(f64::INFINITY, |(ran, waited)| ran + waited);
             running.threads_count = running.threads_count.min(most);
         }
-        leave_out_rest(&mut waits, self.requests_most(groups, seen, connections));
+        let most = self.requests_most(groups, seen, connections);
+        leave_out_rest(&mut waits, groups.len(), most);
         waits.retain(|wait| wait.threads_count > 0.0);
         for wait in &mut waits {
             wait.time_ns = ratio(wait.threads_count, rate_hz).map(|seconds| seconds * 1e9);
@@ -329,16 +390,20 @@ enum Rest {
 }
 
 /// Takes out threads that wait for their next request, so that no more are left than can have one: first what threads of a pool
-/// often wait for, then what they sometimes do.
-fn leave_out_rest(waits: &mut [TierWait], most: f64) {
+/// often wait for, then what they sometimes do. Of the places that are asked, so many are tiers; the others are outside.
+fn leave_out_rest(waits: &mut [TierWait], tiers_count: usize, most: f64) {
+    let rest_of = |wait: &TierWait| match wait.on.is_some_and(|on| on >= tiers_count) {
+        true => Rest::Sometimes,
+        false => rest_of(wait.kind),
+    };
     for rest in [Rest::Often, Rest::Sometimes] {
         let sum = |is_resting: bool| -> f64 {
-            let of_it = waits.iter().filter(|wait| (rest_of(wait.kind) == rest) == is_resting);
+            let of_it = waits.iter().filter(|wait| (rest_of(wait) == rest) == is_resting);
             of_it.map(|wait| wait.threads_count).sum()
         };
         let room = (most - sum(false)).max(0.0);
         let part = ratio(room, sum(true)).map_or(1.0, |part| part.min(1.0));
-        let resting = waits.iter_mut().filter(|wait| rest_of(wait.kind) == rest);
+        let resting = waits.iter_mut().filter(|wait| rest_of(wait) == rest);
         resting.for_each(|wait| wait.threads_count *= part);
     }
 }
@@ -471,6 +536,24 @@ mod tests {
         let all: f64 = path[0].waits.iter().map(|wait| wait.threads_count).sum();
         assert!((1.0..1.5).contains(&all), "{:?}", path[0]);
         assert!(count(WaitKind::Network) > 0.5 && count(WaitKind::Other) == 0.0, "{:?}", path[0]);
+    }
+
+    #[test]
+    fn what_threads_ask_is_outside_unless_the_server_listens_there() {
+        let case = with_tier(open(), "php-fpm", "127.0.0.1:9000", 1, TARGET)
+            .gauge("listener.queue_count", "listener:127.0.0.1:8081", 0.0)
+            .gauge("waits.asking_count", "tier:127.0.0.1:9000>127.0.0.1:8081", 2.0)
+            .gauge("waits.asking_count", "tier:127.0.0.1:9000>10.1.2.3:2003", 0.0)
+            .gauge("asked.connecting_count", "tier:127.0.0.1:9000>10.1.2.3:2003", 1.0)
+            .gauge("waits.asking_count", "tier:127.0.0.1:9000>10.1.2.4:80", 0.001)
+            .build();
+        let path = path_of(&case.view());
+        let names: Vec<_> =
+            path.iter().map(|tier| (tier.name.as_str(), tier.asked_by, tier.is_outside)).collect();
+        let outside = ("10.1.2.3:2003", Some(1), true);
+        assert_eq!(names, [("nginx", None, false), ("php-fpm", Some(0), false), outside]);
+        let waits: Vec<_> = path[1].waits.iter().map(|wait| (wait.on, wait.threads_count)).collect();
+        assert_eq!(waits, [(Some(0), 2.0), (Some(2), 1.0)]);
     }
 
     #[test]

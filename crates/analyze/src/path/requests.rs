@@ -85,7 +85,12 @@ impl<'a> Connections<'a> {
             && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);
         let asking_ns: f64 = asked.iter().map(|asked| asked.waiting_ns + asked.unread_ns).sum();
         let own_ns = is_told_apart.then_some((inside_ns - asking_ns).max(0.0));
-        let is_own = |wait: &&TierWait| !matches!(wait.kind, WaitKind::Asking | WaitKind::Network);
+        // What was never sent (nobody answers the connect) is no time that the connections know.
+        let is_own = |wait: &&TierWait| match wait.kind {
+            WaitKind::Network => false,
+            WaitKind::Asking => asked.iter().all(|asked| Some(asked.on) != wait.on),
+            _ => true,
+        };
         let seen_ns: f64 = waits.iter().filter(is_own).filter_map(|wait| wait.time_ns).sum();
         let elsewhere = |client_ns| Some(1.0 - ratio(unread_ns + inside_ns, client_ns)?);
         let is_seen = is_possible && merged_ratio <= MERGED_MAX;

@@ -31,37 +31,53 @@ async def main():
 asyncio.run(main())
 "#;
 
-/// The server and its namespace, gone with the value.
+/// Of the link's other end.
+const MAC: &str = "02:00:00:4f:00:02";
+
+/// The server and its namespace, gone with the value. Each test has a network.
 struct Elsewhere {
+    network: u8,
     namespace: String,
     server: Option<Child>,
 }
 
 impl Elsewhere {
-    const ADDRESS: &'static str = "10.79.0.2";
-
     /// `None` without the rights and the programs.
-    fn start() -> Option<Elsewhere> {
-        let namespace = format!("sysdyno-e{}", std::process::id());
-        let mut made = Elsewhere { namespace, server: None };
-        let inside = made.namespace.as_str();
-        let link = ["link", "add", "sysdyno-e0", "type", "veth", "peer", "name", "e1", "netns", inside];
+    fn start(network: u8) -> Option<Elsewhere> {
+        let namespace = format!("sysdyno-e{network}-{}", std::process::id());
+        let mut made = Elsewhere { network, namespace, server: None };
+        let (inside, link) = (made.namespace.as_str(), made.link());
         let is_made = ip(&["netns", "add", inside])
-            && ip(&link)
-            && ip(&["addr", "add", "10.79.0.1/24", "dev", "sysdyno-e0"])
-            && ip(&["link", "set", "sysdyno-e0", "up"])
-            && ip(&["-n", inside, "addr", "add", &format!("{}/24", Elsewhere::ADDRESS), "dev", "e1"])
-            && ip(&["-n", inside, "link", "set", "e1", "up"]);
+            && ip(&["link", "add", &link, "type", "veth", "peer", "name", "e1", "netns", inside])
+            && ip(&["addr", "add", &format!("10.79.{network}.1/24"), "dev", &link])
+            && ip(&["link", "set", &link, "up"])
+            && ip(&["-n", inside, "addr", "add", &format!("{}/24", made.address()), "dev", "e1"])
+            && ip(&["-n", inside, "link", "set", "e1", "address", MAC])
+            && ip(&["-n", inside, "link", "set", "e1", "up"])
+            && ip(&["neigh", "add", &made.dead(), "lladdr", MAC, "dev", &link]);
         if !is_made {
             return None;
         }
         let mut command = Command::new(find_program("python3")?);
-        command.args(["-c", LATE, inside, Elsewhere::ADDRESS]).stdout(Stdio::piped());
+        command.args(["-c", LATE, inside, &made.address()]).stdout(Stdio::piped());
         let mut server = command.stderr(Stdio::null()).spawn().ok()?;
         let mut line = String::new();
         let is_said = BufReader::new(server.stdout.take()?).read_line(&mut line);
         made.server = Some(server);
         (is_said.is_ok() && line == "ready\n").then_some(made)
+    }
+
+    fn link(&self) -> String {
+        format!("sysdyno-e{}", self.network)
+    }
+
+    fn address(&self) -> String {
+        format!("10.79.{}.2", self.network)
+    }
+
+    /// Packets to this address arrive there, and nobody answers.
+    fn dead(&self) -> String {
+        format!("10.79.{}.3", self.network)
     }
 }
 
@@ -70,7 +86,7 @@ impl Drop for Elsewhere {
         if let Some(server) = &mut self.server {
             let _ = (server.kill(), server.wait());
         }
-        ip(&["link", "del", "sysdyno-e0"]);
+        ip(&["link", "del", &self.link()]);
         ip(&["netns", "del", &self.namespace]);
     }
 }
@@ -83,10 +99,10 @@ fn ip(arguments: &[&str]) -> bool {
 #[test]
 fn an_event_loop_that_waits_for_another_host_has_that_as_its_bottleneck() {
     let test = "an_event_loop_that_waits_for_another_host_has_that_as_its_bottleneck";
-    let Some(_elsewhere) = Elsewhere::start() else { return skip(test, NEEDS) };
+    let Some(elsewhere) = Elsewhere::start(0) else { return skip(test, NEEDS) };
     let location = format!(
         "location / {{ proxy_pass http://{}:8080; proxy_http_version 1.1; proxy_set_header Connection ''; }}",
-        Elsewhere::ADDRESS
+        elsewhere.address()
     );
     let Some(nginx) = Nginx::start(&location) else { return skip(test, NEEDS) };
     let program = Program::new();
@@ -103,4 +119,28 @@ fn an_event_loop_that_waits_for_another_host_has_that_as_its_bottleneck() {
     let found = findings.iter().find(|finding| finding["id"] == "A05").expect("a finding");
     assert!(matches!(found["confidence"].as_str(), Some("likely" | "confirmed")), "{found}");
     assert!(found["title"].as_str().is_some_and(|title| title.contains("10.79.0.2:8080")), "{found}");
+}
+
+/// What is asked first is dead, and somebody else answers after that.
+#[test]
+fn an_event_loop_whose_connects_nobody_answers_has_that_as_its_bottleneck() {
+    let test = "an_event_loop_whose_connects_nobody_answers_has_that_as_its_bottleneck";
+    let Some(elsewhere) = Elsewhere::start(1) else { return skip(test, NEEDS) };
+    let kept = "proxy_http_version 1.1; proxy_set_header Connection '';";
+    let locations = format!(
+        "location / {{ proxy_pass http://{}:8080; proxy_connect_timeout 300ms; error_page 504 = @living; }} \
+         location @living {{ proxy_pass http://{}:8080; {kept} }}",
+        elsewhere.dead(),
+        elsewhere.address()
+    );
+    let Some(nginx) = Nginx::start(&locations) else { return skip(test, NEEDS) };
+    let program = Program::new();
+    program.run(["load", &nginx.url("/"), "-c", "8", "-d", "4s"]).expect_code(0);
+    let explained = program.run(["explain", "--json"]).json();
+    let findings = explained["findings"].as_array().expect("is a list");
+    let found = findings.iter().find(|finding| finding["id"] == "A05").expect("a finding");
+    assert!(matches!(found["confidence"].as_str(), Some("likely" | "confirmed")), "{found}");
+    let title = found["title"].as_str().expect("is text");
+    assert!(title.contains("10.79.1.3:8080, where nobody answers connects"), "{title}");
+    assert!(found["remedy"].as_str().is_some_and(|remedy| remedy.contains("firewall")), "{found}");
 }

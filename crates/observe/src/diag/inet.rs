@@ -110,6 +110,8 @@ impl ListenerQuestion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InetSocket {
     pub(crate) is_listening: bool,
+    /// Whether it is being connected, and nobody has answered yet.
+    pub(crate) is_connecting: bool,
     pub(crate) local: SocketAddr,
     /// The other end; of a listening socket, all zeros.
     pub(crate) remote: SocketAddr,
@@ -131,6 +133,7 @@ impl InetSocket {
         let only = find(payload.get(ANSWER_BYTES..)?, INET_DIAG_SKV6ONLY);
         Some(InetSocket {
             is_listening: *payload.get(1)? == SocketState::Listen as u8,
+            is_connecting: *payload.get(1)? == SocketState::SynSent as u8,
             local,
             remote,
             receive_queue: word(payload, 56)?,
@@ -187,6 +190,7 @@ mod tests {
         put(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
         let expected = InetSocket {
             is_listening: true,
+            is_connecting: false,
             local: "[::1]:80".parse().expect("is one"),
             remote: "[::]:0".parse().expect("is one"),
             receive_queue: 512,

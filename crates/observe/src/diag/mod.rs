@@ -16,6 +16,8 @@ pub(crate) const SOCK_DIAG_BY_FAMILY: u16 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SocketState {
     Established = 1,
+    /// A connection that is being made, and was not answered yet.
+    SynSent = 2,
     Listen = 10,
 }
 

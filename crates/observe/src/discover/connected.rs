@@ -48,8 +48,9 @@ pub(crate) struct Snapshot {
     by_port: HashMap<(u64, u16), Vec<usize>>,
     by_name: HashMap<Name, usize>,
     connections: Vec<Connection>,
-    /// Sockets of connections to the target that it has accepted, by inode.
+    /// Sockets of connections to the target that it has accepted, by inode, and those at the other ends.
     of_target: Vec<u64>,
+    to_target: Vec<u64>,
     /// Addresses at which connections of a namespace begin or end.
     own: HashSet<(u64, IpAddr)>,
     /// The last one: thousands of connections in a row have the same.
@@ -64,6 +65,8 @@ struct Connection {
     remote: SocketAddr,
     inode: u64,
     is_unread: bool,
+    /// Nobody has answered yet.
+    is_connecting: bool,
 }
 
 /// What a listening Unix socket and those that it accepted have in common.
@@ -92,7 +95,8 @@ impl Snapshot {
         diag: &mut NetlinkSocket,
         target: Option<&Endpoint>,
     ) -> io::Result<()> {
-        let question = BothFamilies(&[SocketState::Listen, SocketState::Established]).encode();
+        let states = [SocketState::Listen, SocketState::Established, SocketState::SynSent];
+        let question = BothFamilies(&states).encode();
         diag.list(BothFamilies::KIND, &question, |payload| match InetSocket::decode(payload) {
             Some(socket) if socket.is_listening => self.add_listening(namespace, &socket),
             Some(socket) => self.add_connection(namespace, &socket, target),
@@ -134,7 +138,7 @@ impl Snapshot {
         }
         match target.map(|target| [socket.local, socket.remote].map(|end| is_at(end, target))) {
             Some([true, _]) => self.of_target.push(u64::from(socket.inode)),
-            Some([_, true]) => {}
+            Some([_, true]) => self.to_target.push(u64::from(socket.inode)),
             Some([false, false]) | None => self.connections.push(connection(namespace, socket)),
         }
     }
@@ -172,11 +176,25 @@ impl Snapshot {
 
     /// Connections that no socket of this host has accepted, each with the address at its other end.
     pub(crate) fn outward(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
-        let is_accepted = |end: &&Connection| {
-            let at_port = self.by_port.get(&(end.namespace, end.local.port()));
-            at_port.is_some_and(|positions| positions.iter().any(|at| self.served[*at].takes(end.local)))
-        };
+        let is_accepted = |end: &&Connection| self.taker(end.namespace, end.local).is_some();
         self.connections.iter().filter(move |end| !is_accepted(end)).map(|end| (end.inode, end.remote))
+    }
+
+    /// Connections that are being made, without an answer so far, each with the address that it is made to.
+    pub(crate) fn connecting(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
+        let connecting = self.connections.iter().filter(|end| end.is_connecting);
+        connecting.map(|end| (end.inode, end.remote))
+    }
+
+    /// Sockets of this host that are connected to the target, or about to be, by inode.
+    pub(crate) fn to_target(&self) -> &[u64] {
+        &self.to_target
+    }
+
+    /// Where connections to this address of a namespace end.
+    fn taker(&self, namespace: u64, address: SocketAddr) -> Option<usize> {
+        let positions = self.by_port.get(&(namespace, address.port()))?;
+        positions.iter().find(|position| self.served[**position].takes(address)).copied()
     }
 
     /// The addresses with all that is connected to them, and the sockets that the target has accepted.
@@ -187,9 +205,12 @@ impl Snapshot {
             .map(|end| ([end.local, end.remote], (end.inode, end.namespace)))
             .collect();
         for end in &self.connections {
-            let at_port = self.by_port.get(&(end.namespace, end.local.port()));
-            let is_its = |position: &&usize| self.served[**position].takes(end.local);
-            if let Some(position) = at_port.and_then(|positions| positions.iter().find(is_its)).copied() {
+            if end.is_connecting {
+                // A queue that is full takes nobody in, and who waits for that waits for this tier.
+                if let Some(position) = self.taker(end.namespace, end.remote) {
+                    self.served[position].callers.push(end.inode);
+                }
+            } else if let Some(position) = self.taker(end.namespace, end.local) {
                 let other = ends.get(&[end.remote, end.local]).copied();
                 self.served[position].dialed.extend(other.map(|(_, namespace)| (namespace, end.local)));
                 let caller = other.map(|(inode, _)| inode).filter(|inode| *inode != 0);
@@ -241,8 +262,14 @@ impl ServedAddress {
 
 fn connection(namespace: u64, socket: &InetSocket) -> Connection {
     let (local, remote) = (canonical(socket.local), canonical(socket.remote));
-    let is_unread = socket.receive_queue > 0;
-    Connection { namespace, local, remote, inode: u64::from(socket.inode), is_unread }
+    Connection {
+        namespace,
+        local,
+        remote,
+        inode: u64::from(socket.inode),
+        is_unread: socket.receive_queue > 0,
+        is_connecting: socket.is_connecting,
+    }
 }
 
 fn canonical(address: SocketAddr) -> SocketAddr {

@@ -87,7 +87,7 @@ pub fn process_cpu_us(pid: u32) -> Option<u64> {
 pub(crate) fn find_owners(roots: &Roots, inodes: &[u64]) -> Vec<WatchedProcess> {
     let mut holders: Vec<u32> = owners_by_inode(roots, inodes).into_iter().map(|(_, pid)| pid).collect();
     holders.retain(|pid| may_be_target(*pid));
-    if holders.is_empty() { vec![] } else { with_descendants(&list_processes(roots), &holders) }
+    if holders.is_empty() { vec![] } else { with_descendants(roots, &list_processes(roots), &holders) }
 }
 
 /// Process 1 holds sockets for services that it starts, and this process is not what is measured.
@@ -175,8 +175,19 @@ fn describe(
     Ok(WatchedProcess { cpus, parent_pid, unit, ..WatchedProcess::new(pid, start_ticks, command, role) })
 }
 
+/// Whether this descendant of a server was started by `parent` to take its log from a pipe: it reads from a pipe that is not the
+/// parent's own input, and gives nothing back by another one, as a program that answers requests would.
+pub(crate) fn is_log_reader(roots: &Roots, pid: u32, parent: &WatchedProcess) -> bool {
+    let at = |pid: u32, number: u32| std::fs::read_link(roots.in_proc(&format!("{pid}/fd/{number}"))).ok();
+    let has_own_pipe = |number: u32| {
+        let own = at(pid, number).filter(|link| link.as_os_str().as_bytes().starts_with(b"pipe:["));
+        own.is_some() && own != at(parent.pid, number)
+    };
+    parent.is_log_reader || (has_own_pipe(0) && !has_own_pipe(1))
+}
+
 /// The holders and their descendants, those that started first before the others.
-fn with_descendants(all: &[WatchedProcess], holders: &[u32]) -> Vec<WatchedProcess> {
+fn with_descendants(roots: &Roots, all: &[WatchedProcess], holders: &[u32]) -> Vec<WatchedProcess> {
     let mut found: Vec<WatchedProcess> = Vec::new();
     let mut seen = HashSet::new();
     let mut waiting: Vec<u32> = holders.iter().rev().copied().collect();
@@ -184,7 +195,12 @@ fn with_descendants(all: &[WatchedProcess], holders: &[u32]) -> Vec<WatchedProce
         if !may_be_target(pid) || !seen.insert(pid) {
             continue;
         }
-        found.extend(all.iter().filter(|process| process.pid == pid).cloned());
+        for mut process in all.iter().filter(|process| process.pid == pid).cloned() {
+            let parent = found.iter().find(|parent| process.parent_pid == Some(parent.pid));
+            process.is_log_reader =
+                parent.is_some_and(|parent| !holders.contains(&pid) && is_log_reader(roots, pid, parent));
+            found.push(process);
+        }
         waiting
             .extend(all.iter().filter(|process| process.parent_pid == Some(pid)).map(|process| process.pid));
     }
@@ -244,7 +260,10 @@ mod tests {
         let all =
             [child(100, 1), child(101, 100), child(102, 100), child(103, 102), child(104, 1), child(1, 0)];
         let pids = |holders: &[u32]| -> Vec<u32> {
-            with_descendants(&all, holders).iter().map(|process| process.pid).collect()
+            with_descendants(&Roots::at("/nowhere"), &all, holders)
+                .iter()
+                .map(|process| process.pid)
+                .collect()
         };
         assert_eq!(pids(&[100, 101]), [100, 101, 102, 103]);
         assert_eq!(pids(&[1, 104]), [104], "process 1 and its children are not the target");
@@ -265,7 +284,7 @@ mod tests {
     #[test]
     fn loops_of_parents_end() {
         let all = [child(100, 101), child(101, 100)];
-        assert_eq!(with_descendants(&all, &[100]).len(), 2);
+        assert_eq!(with_descendants(&Roots::at("/nowhere"), &all, &[100]).len(), 2);
     }
 
     #[test]
@@ -291,5 +310,28 @@ mod tests {
             assert_eq!(polled(std::process::id(), address, 3), [7, 9], "a negative one is passed over");
         }
         assert_eq!(polled(std::process::id(), 0, 3), [0; 0]);
+    }
+
+    #[test]
+    fn who_reads_a_pipe_of_its_own_and_writes_none_takes_a_log() {
+        let root = tempfile::tempdir().expect("a folder");
+        let roots = Roots::at(root.path());
+        let opens = |pid: u32, [input, output]: [&str; 2]| {
+            let folder = roots.in_proc(&format!("{pid}/fd"));
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::os::unix::fs::symlink(input, folder.join("0")).expect("a link");
+            std::os::unix::fs::symlink(output, folder.join("1")).expect("a link");
+        };
+        opens(100, ["pipe:[1]", "pipe:[2]"]);
+        opens(101, ["pipe:[3]", "pipe:[2]"]);
+        opens(102, ["pipe:[1]", "pipe:[2]"]);
+        opens(103, ["pipe:[4]", "pipe:[5]"]);
+        opens(104, ["/dev/null", "pipe:[2]"]);
+        let readers = (101..=104).filter(|pid| is_log_reader(&roots, *pid, &child(100, 1)));
+        assert_eq!(readers.collect::<Vec<_>>(), [101], "102 has its parent's, 103 is a CGI program");
+        let all = [child(100, 1), child(101, 100), child(105, 101)];
+        let found = with_descendants(&roots, &all, &[100]);
+        let readers = found.iter().filter(|process| process.is_log_reader).map(|process| process.pid);
+        assert_eq!(readers.collect::<Vec<_>>(), [101, 105], "its children are as well");
     }
 }

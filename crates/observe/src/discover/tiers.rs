@@ -11,10 +11,10 @@ use super::entrances::{Entrance, Host};
 use super::namespaces::Namespaces;
 use super::processes::{find_owners, held_by};
 use crate::clock;
-use crate::roots::Roots;
 use crate::watch::Watchlist;
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use sysdyno_record::event::{ProcessRole, Tier, WatchedProcess};
@@ -34,6 +34,9 @@ const FIRST_WALKS: u32 = 10;
 /// Other ends of connections to one address that are looked for at a time: one that is found is enough.
 const MAX_CALLERS: usize = 32;
 
+/// Connections without an answer whose holders are looked for at a time: more are no other fault.
+const MAX_CONNECTING: usize = 256;
+
 /// Sockets that are remembered for not being the server's.
 const MAX_CHECKED: usize = 100_000;
 
@@ -44,8 +47,10 @@ const OF_ALL_SERVICES: [&str; 4] = ["/run/systemd", "/run/dbus", "/var/run/dbus"
 #[derive(Debug, Default)]
 pub(crate) struct TierSearch {
     namespaces: Namespaces,
-    /// Inodes of the listening sockets of the tiers, and of those that have been found not to be one.
+    /// Inodes of the listening sockets of the tiers, of others of the processes that the load reaches, and of those that have been
+    /// found to be neither.
     tiers: HashSet<u64>,
+    own: HashSet<u64>,
     others: HashSet<u64>,
     /// Sockets that no process of the server holds.
     checked: HashSet<u64>,
@@ -56,13 +61,21 @@ pub(crate) struct TierSearch {
     ends: ConnectionEnds,
 }
 
+/// How many connections each tier is making to each address.
+pub(crate) type Connecting = HashMap<(Option<Endpoint>, Endpoint), u64>;
+
 /// The ends of connections that are the server's, or anybody's, by inode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConnectionEnds {
     /// Those that the target and its tiers have accepted.
     pub(crate) accepted: HashSet<u64>,
-    /// Those at which a tier asks another one, with the address of that.
+    /// Those at which a tier asks another one, or the server asks itself, with the address of that.
     pub(crate) asked: HashMap<u64, Endpoint>,
+    /// Those that lead somewhere else, whoever holds them, with the address there.
+    pub(crate) outside: HashMap<u64, SocketAddr>,
+    /// Connections of a tier that are being made to an address, and were not answered so far; `None`: it was not looked who
+    /// holds them.
+    pub(crate) connecting: Option<Connecting>,
     /// The sockets at which they wait for connections.
     pub(crate) listening: HashSet<u64>,
     /// Connections to the target that it has accepted; `None`: it is a Unix socket, whose connections are not told apart.
@@ -89,7 +102,7 @@ impl ConnectionEnds {
             accepted: served.iter().flat_map(|one| one.accepted.iter().copied()).collect(),
             asked,
             listening: served.iter().flat_map(|one| one.inodes.iter().copied()).collect(),
-            target_count: None,
+            ..ConnectionEnds::default()
         })
     }
 }
@@ -114,12 +127,22 @@ impl TierSearch {
             .collect();
         let own = snapshot.own().map(|(namespace, address)| (self.namespaces.inode_of(namespace), address));
         scene.entrances.note_own(own);
+        let mut asked: HashMap<u64, Endpoint> = HashMap::new();
+        let to_target = scene
+            .endpoint
+            .iter()
+            .flat_map(|target| snapshot.to_target().iter().map(|inode| (*inode, target.clone())));
+        asked.extend(to_target);
+        let outside = snapshot.outward().collect();
+        let unanswered: HashMap<u64, SocketAddr> = snapshot.connecting().collect();
+        let mut connecting = None;
         let (mut served, of_target) = snapshot.into_served();
         served.retain(|served| !is_of_all_services(&served.address) && !scene.is_listener(&served.inodes));
         self.walk_cpu_ns = 0;
         if now >= self.next_walk {
             let cpu_ns = clock::thread_cpu_ns();
             let is_any = self.find_more(&served, scene);
+            connecting = Some(connecting_of(&unanswered, scene));
             self.walk_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
             // Look at once for the tiers that a new tier calls, but not in a snapshot that is old by now.
             let spent = if is_any { 0 } else { self.walk_cpu_ns };
@@ -129,18 +152,23 @@ impl TierSearch {
         }
         // Each address once, whenever it is seen.
         self.find_asked(&entrances, &served, scene);
-        served.retain(|served| served.inodes.iter().any(|inode| self.tiers.contains(inode)));
+        let is_of_server = |inode: &u64| self.tiers.contains(inode) || self.own.contains(inode);
+        served.retain(|served| served.inodes.iter().any(is_of_server));
         self.note_entrances(entrances, &served, scene);
         let accepted = served.iter().flat_map(|served| served.accepted.iter().copied());
-        let asked = served
-            .iter()
-            .flat_map(|served| served.callers.iter().map(|inode| (*inode, served.address.clone())));
+        asked.extend(
+            served
+                .iter()
+                .flat_map(|served| served.callers.iter().map(|inode| (*inode, served.address.clone()))),
+        );
         let is_tcp = matches!(scene.endpoint, Some(Endpoint::Tcp(_)));
         self.ends = ConnectionEnds {
             target_count: is_tcp.then_some(of_target.len()),
             accepted: accepted.chain(of_target).collect(),
-            asked: asked.collect(),
-            listening: scene.listeners().iter().chain(&self.tiers).copied().collect(),
+            asked,
+            outside,
+            connecting,
+            listening: scene.listeners().iter().chain(&self.tiers).chain(&self.own).copied().collect(),
         };
         Ok(served)
     }
@@ -187,6 +215,11 @@ impl TierSearch {
         }
     }
 
+    /// Whether it is not known who listens there.
+    fn is_open(&self, inode: &u64) -> bool {
+        [&self.tiers, &self.own, &self.others].iter().all(|known| !known.contains(inode))
+    }
+
     /// Whether the server was seen calling another service.
     pub(crate) fn has_tiers(&self) -> bool {
         !self.tiers.is_empty()
@@ -204,7 +237,7 @@ impl TierSearch {
 
     /// One step from the processes that are known; returns whether there were others.
     fn find_more(&mut self, served: &[ServedAddress], scene: &mut Watchlist) -> bool {
-        let is_open = |inode: &u64| !self.tiers.contains(inode) && !self.others.contains(inode);
+        let is_open = |inode: &u64| self.is_open(inode);
         let open = served.iter().enumerate().filter(|(_, served)| served.inodes.iter().all(is_open));
         let ends = open.flat_map(|(position, served)| {
             let unchecked = served.callers.iter().filter(|inode| !self.checked.contains(inode));
@@ -240,7 +273,7 @@ impl TierSearch {
         scene: &mut Watchlist,
     ) {
         for (entrance, _, inodes) in entrances {
-            let is_open = |inode: &u64| !self.tiers.contains(inode) && !self.others.contains(inode);
+            let is_open = |inode: &u64| self.is_open(inode);
             let Some(tier) = scene.entrances.asked.get(entrance).filter(|_| inodes.iter().all(is_open))
             else {
                 continue;
@@ -259,8 +292,14 @@ impl TierSearch {
     fn take_up(&mut self, served: &ServedAddress, asker: &WatchedProcess, scene: &mut Watchlist) -> bool {
         let depth = asker.tier.as_ref().map_or(0, |tier| tier.depth) + 1;
         let tier = Tier { depth, address: served.address.clone(), asked_by_pid: asker.pid };
-        let found = if depth <= MAX_DEPTH { processes(&scene.roots, served, tier, scene) } else { vec![] };
-        let set = if found.is_empty() { &mut self.others } else { &mut self.tiers };
+        let owners = if depth <= MAX_DEPTH { find_owners(&scene.roots, &served.inodes) } else { vec![] };
+        let is_any_owner = !owners.is_empty();
+        let found = behind_first(owners, &tier, scene);
+        let set = match (found.is_empty(), is_any_owner) {
+            (false, _) => &mut self.tiers,
+            (true, true) => &mut self.own,
+            (true, false) => &mut self.others,
+        };
         set.extend(&served.inodes);
         let is_any = !found.is_empty();
         scene.add(found);
@@ -268,9 +307,22 @@ impl TierSearch {
     }
 }
 
-/// The processes behind an address, without those of the first tier: a server may ask itself.
-fn processes(roots: &Roots, served: &ServedAddress, tier: Tier, scene: &Watchlist) -> Vec<WatchedProcess> {
-    let mut found = find_owners(roots, &served.inodes);
+/// Which tiers make these connections.
+fn connecting_of(unanswered: &HashMap<u64, SocketAddr>, scene: &Watchlist) -> Connecting {
+    let inodes: Vec<u64> = unanswered.keys().copied().take(MAX_CONNECTING).collect();
+    let mut connecting = Connecting::new();
+    for process in scene.living(ProcessRole::Target).filter(|_| !inodes.is_empty()) {
+        let tier = process.tier.as_ref().map(|tier| tier.address.clone());
+        for (inode, _) in held_by(&scene.roots, process.pid, &inodes) {
+            let key = (tier.clone(), Endpoint::Tcp(unanswered[&inode]));
+            *connecting.entry(key).or_default() += 1;
+        }
+    }
+    connecting
+}
+
+/// Those of the processes that are a tier, without those of the first one: a server may ask itself.
+fn behind_first(mut found: Vec<WatchedProcess>, tier: &Tier, scene: &Watchlist) -> Vec<WatchedProcess> {
     let first = scene.first_tier();
     found.retain(|process| !first.iter().any(|known| known.is_same(process)));
     found.iter_mut().for_each(|process| process.tier = Some(tier.clone()));

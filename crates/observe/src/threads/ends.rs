@@ -22,6 +22,8 @@ pub(crate) enum SocketEnd {
     Listening,
     /// The owner asks somebody there.
     Asking(Endpoint),
+    /// It leads to somebody who is no tier, whoever of the owner's threads asks there and why.
+    Outside(Endpoint),
     /// It is in no list: somebody else's, or one of another kind.
     Elsewhere,
 }
@@ -75,21 +77,29 @@ fn in_list(socket: SocketSeen, ends: &ConnectionEnds) -> Option<SocketEnd> {
     let asked = ends.asked.get(&socket.inode).cloned().map(SocketEnd::Asking);
     let accepted = || ends.accepted.contains(&socket.inode).then_some(SocketEnd::Accepted);
     let listening = || ends.listening.contains(&socket.inode).then_some(SocketEnd::Listening);
-    asked.or_else(accepted).or_else(listening)
+    let outside = || ends.outside.get(&socket.inode).map(|at| SocketEnd::Outside(Endpoint::Tcp(*at)));
+    asked.or_else(accepted).or_else(listening).or_else(outside)
 }
 
 /// What a thread waits for that waits for these sockets: who was asked, if anybody was.
 pub(crate) fn at_sockets(found: &[Option<SocketEnd>]) -> (ThreadWait, Option<&Endpoint>) {
-    let asked = found.iter().flatten().find_map(|end| match end {
+    let known = || found.iter().flatten();
+    let asked = known().find_map(|end| match end {
         SocketEnd::Asking(address) => Some(address),
-        SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Elsewhere => None,
+        SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Outside(_) | SocketEnd::Elsewhere => None,
     });
+    let outside = || {
+        known().find_map(|end| match end {
+            SocketEnd::Outside(address) => Some(address),
+            SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Asking(_) | SocketEnd::Elsewhere => None,
+        })
+    };
     let is_own = |end: &SocketEnd| matches!(end, SocketEnd::Accepted | SocketEnd::Listening);
-    match (asked, found.iter().flatten().any(is_own)) {
+    match (asked, known().any(is_own)) {
         (Some(address), _) => (ThreadWait::Network, Some(address)),
         (None, true) => (ThreadWait::Idle, None),
         (None, false) if found.is_empty() => (ThreadWait::Other, None),
-        (None, false) => (ThreadWait::Network, None),
+        (None, false) => (ThreadWait::Network, outside()),
     }
 }
 

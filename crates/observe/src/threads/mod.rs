@@ -6,4 +6,4 @@ mod wait;
 
 pub(crate) use ends::{SocketEnd, SocketEnds, at_sockets};
 pub(crate) use glance::{Sight, SocketSeen, ThreadFiles, at_descriptors, at_numbers};
-pub(crate) use wait::{KINDS, by_function, by_state, doing, is_in_event_loop};
+pub(crate) use wait::{Doing, KINDS, by_function, by_state, doing, is_in_event_loop, is_writing};

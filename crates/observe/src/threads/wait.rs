@@ -100,6 +100,11 @@ pub(crate) fn is_in_event_loop(place: Whereabouts) -> bool {
     matches!(number, libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2) || is_old_wait(number)
 }
 
+/// Whether a thread writes, to whatever it is.
+pub(crate) fn is_writing(place: Whereabouts) -> bool {
+    matches!(place, Whereabouts::Call { number: libc::SYS_write | libc::SYS_writev, .. })
+}
+
 /// Calls that only older architectures have.
 #[cfg(target_arch = "x86_64")]
 fn is_old_wait(number: i64) -> bool {

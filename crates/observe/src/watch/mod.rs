@@ -174,15 +174,16 @@ impl Watchlist {
             if let Some(children) = discover::list_children(&self.roots, entry.process.pid, buffer) {
                 is_listed = true;
                 entry.has_children = !children.is_empty();
-                listed.extend(children.into_iter().map(|pid| (pid, entry.process.tier.clone())));
+                listed.extend(children.into_iter().map(|pid| (pid, entry.process.clone())));
             }
         }
         let is_known = |pid: u32| self.entries.iter().any(|entry| !entry.is_gone && entry.process.pid == pid);
         let room = MAX_TARGETS.saturating_sub(self.living(ProcessRole::Target).count());
         let new = listed.into_iter().filter(|(pid, _)| !is_known(*pid)).take(room);
-        let describe = |(pid, tier)| {
+        let describe = |(pid, parent): (u32, WatchedProcess)| {
             let process = discover::describe_target(&self.roots, pid, buffer)?;
-            Some(WatchedProcess { tier, ..process })
+            let is_log_reader = discover::is_log_reader(&self.roots, pid, &parent);
+            Some(WatchedProcess { tier: parent.tier, is_log_reader, ..process })
         };
         is_listed.then(|| new.filter_map(describe).collect())
     }

@@ -183,6 +183,7 @@ pub(super) fn event(number: u64) -> Event {
             parent_pid: Some(1),
             tier: Some(Tier { depth: 1, address: Endpoint::Unix("/run/a.sock".into()), asked_by_pid: 98 }),
             unit: Some("nginx.service".into()),
+            is_log_reader: false,
         })
     } else {
         EventKind::Warning { text: format!("warning {number}") }

@@ -136,11 +136,13 @@ impl Census {
                 Sight::Sockets(_) => at_sockets(&found),
             };
             let is_at_accepted = found.contains(&Some(SocketEnd::Accepted));
-            let is_at_request = asked.is_some() || (wait == ThreadWait::Idle && is_at_accepted);
-            if is_at_request {
+            // What leads outside may be anything that a thread does in the background.
+            let is_asking = found.iter().flatten().any(|end| matches!(end, SocketEnd::Asking(_)));
+            let is_at_request = is_asking || (wait == ThreadWait::Idle && is_at_accepted);
+            if is_at_request || sighting.is_writing {
                 self.serving.insert(sighting.thread);
             }
-            if is_at_request && asked.is_none() && !sighting.is_single {
+            if is_at_request && !is_asking && !sighting.is_single {
                 self.readers.insert(sighting.thread.0);
             }
             if !sighting.is_single && !self.serving.contains(&sighting.thread) {
@@ -205,7 +207,8 @@ mod tests {
             accepted: [10].into(),
             asked: [(20, database)].into(),
             listening: [40].into(),
-            target_count: None,
+            outside: [(50, ([10, 1, 2, 3], 53).into())].into(),
+            ..ConnectionEnds::default()
         }
     }
 
@@ -231,13 +234,16 @@ mod tests {
         check(&[20], ThreadWait::Network, true);
         check(&[10, 20], ThreadWait::Network, true);
         check(&[30], ThreadWait::Network, false);
+        check(&[50], ThreadWait::Network, true);
+        check(&[10, 50], ThreadWait::Idle, false);
         check(&[], ThreadWait::Other, false);
     }
 
     #[test]
     fn a_look_counts_if_its_sockets_are_known_and_its_processes_are_not_new() {
         let look = |seen: Sight, is_first: bool| {
-            let sighting = Sighting { thread: (1, 2), is_single: false, is_event_loop: false, seen };
+            let sighting =
+                Sighting { thread: (1, 2), is_single: false, is_event_loop: false, is_writing: false, seen };
             Look { is_first, ..look(vec![sighting], 1.0) }
         };
         let check = |look: Look, expected: bool| {
@@ -254,8 +260,13 @@ mod tests {
     #[test]
     fn threads_of_a_pool_count_once_they_were_seen_at_a_request() {
         let mut census = Census::default();
-        let sighting =
-            |id: u32, seen: Sight| Sighting { thread: (1, id), is_single: false, is_event_loop: false, seen };
+        let sighting = |id: u32, seen: Sight| Sighting {
+            thread: (1, id),
+            is_single: false,
+            is_event_loop: false,
+            is_writing: false,
+            seen,
+        };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
             let counts = census.count(&look(sightings, scale), &ends(), connections);
             [counts.threads, counts.waits[ThreadWait::Idle as usize], counts.waits[ThreadWait::Lock as usize]]
@@ -271,6 +282,18 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_of_a_pool_that_writes_into_a_full_pipe_is_at_work() {
+        let mut count = |is_writing: bool| {
+            let seen = Sight::Known(ThreadWait::Process);
+            let sighting =
+                Sighting { thread: (1, 2), is_single: false, is_event_loop: false, is_writing, seen };
+            let look = look(vec![sighting], 1.0);
+            Census::default().count(&look, &ends(), None).waits[ThreadWait::Process as usize]
+        };
+        assert_eq!([true, false].map(&mut count), [1.0, 0.0], "who reads one may wait for work");
+    }
+
+    #[test]
     fn a_thread_that_began_under_load_and_sleeps_has_a_request() {
         let slept = |residents: &[u32]| {
             let mut census = Census::default();
@@ -279,6 +302,7 @@ mod tests {
                 thread: (1, id),
                 is_single: false,
                 is_event_loop: false,
+                is_writing: false,
                 seen: Sight::Known(ThreadWait::Timer),
             };
             let look = look((1..=4).map(sleeping).collect(), 1.0);
@@ -293,7 +317,7 @@ mod tests {
         let count = |sightings: Vec<Sight>| {
             let sighting = |(id, seen): (usize, Sight)| {
                 let is_event_loop = matches!(seen, Sight::Known(ThreadWait::Idle));
-                Sighting { thread: (1, id as u32), is_single: false, is_event_loop, seen }
+                Sighting { thread: (1, id as u32), is_single: false, is_event_loop, is_writing: false, seen }
             };
             let sightings = sightings.into_iter().enumerate().map(sighting).collect();
             let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
@@ -316,6 +340,7 @@ mod tests {
                 thread: (1, id),
                 is_single: false,
                 is_event_loop,
+                is_writing: false,
                 seen: Sight::Known(seen),
             };
             let sightings = vec![sighting(2, ThreadWait::Lock, false), sighting(3, seen, is_event_loop)];

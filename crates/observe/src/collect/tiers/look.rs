@@ -2,9 +2,13 @@
 
 use crate::discover::list_tasks;
 use crate::roots::Roots;
-use crate::threads::{Sight, SocketSeen, ThreadFiles, at_descriptors, doing, is_in_event_loop};
+use crate::source::read_once;
+use crate::threads::{
+    Doing, Sight, SocketSeen, ThreadFiles, at_descriptors, doing, is_in_event_loop, is_writing,
+};
 use std::collections::{HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::live::ThreadWait;
 use sysdyno_record::plan::Endpoint;
 
 /// Threads of a tier that are looked at in one pass; of more, others are in the next one. What stops all of them at once for a part
@@ -22,6 +26,8 @@ pub(super) struct Sighting {
     pub(super) is_single: bool,
     /// Whether it waits for events of many connections.
     pub(super) is_event_loop: bool,
+    /// Whether it waits to write into a pipe, which no thread does that has nothing to do.
+    pub(super) is_writing: bool,
     pub(super) seen: Sight,
 }
 
@@ -63,13 +69,22 @@ pub(super) struct TierThreads {
     files: HashMap<(u32, u32), ThreadFiles>,
     /// Processes that had one thread when last seen, which need not be listed.
     singles: HashSet<u32>,
+    /// Processes that write into their title what they do.
+    titled: HashSet<u32>,
 }
+
+/// Programs whose processes write into their title what they do. PostgreSQL's wait for a row in the same call as for a request, and
+/// only the title tells: it ends with `waiting` then. *Source*: `src/backend/storage/lmgr/proc.c`, `ProcSleep`.
+const TITLED: [&str; 2] = ["postgres", "postmaster"];
 
 impl TierThreads {
     /// All threads of these processes.
     pub(super) fn threads(&mut self, roots: &Roots, processes: &[WatchedProcess]) -> Vec<(u32, u32, bool)> {
         let mut threads = Vec::new();
         for process in processes {
+            if TITLED.contains(&process.command.as_str()) {
+                self.titled.insert(process.pid);
+            }
             if self.singles.contains(&process.pid) {
                 threads.push((process.pid, process.pid, true));
                 continue;
@@ -130,14 +145,54 @@ impl TierThreads {
             self.singles.remove(&pid);
         }
         let state = Some(stat).filter(|stat| !stat.is_dead())?.state;
-        let seen = at_descriptors(roots, pid, doing(state, place));
-        Some(Sighting { thread: (pid, id), is_single, is_event_loop: is_in_event_loop(place), seen })
+        let seen = match doing(state, place) {
+            Doing::Known(ThreadWait::Idle)
+                if self.titled.contains(&pid) && is_waiting_by_title(roots, pid, buffer) =>
+            {
+                Sight::Known(ThreadWait::Lock)
+            }
+            doing => at_descriptors(roots, pid, doing),
+        };
+        let is_writing = is_writing(place) && seen == Sight::Known(ThreadWait::Process);
+        Some(Sighting {
+            thread: (pid, id),
+            is_single,
+            is_event_loop: is_in_event_loop(place),
+            is_writing,
+            seen,
+        })
     }
+}
+
+/// Whether the title of a process says that it waits for a lock.
+fn is_waiting_by_title(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> bool {
+    let title = read_once(&roots.in_proc(&format!("{pid}/cmdline")), buffer);
+    title.is_ok_and(|title| {
+        // What is left of the place for the title is filled with zeros or blanks.
+        let end = title.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
+        title[..end].ends_with(b" waiting")
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_that_ends_with_waiting_is_a_wait_for_a_lock() {
+        let root = tempfile::tempdir().expect("a folder");
+        let roots = Roots::at(root.path());
+        std::fs::create_dir_all(roots.in_proc("7")).expect("a folder");
+        let mut check = |title: &str, expected: bool| {
+            std::fs::write(roots.in_proc("7/cmdline"), title).expect("is written");
+            assert_eq!(is_waiting_by_title(&roots, 7, &mut Vec::new()), expected, "{title}");
+        };
+        check("postgres: shop shop [local] UPDATE waiting\0\0\0", true);
+        check("postgres: shop shop 127.0.0.1(5000) UPDATE waiting   ", true);
+        check("postgres: shop shop [local] idle in transaction\0", false);
+        check("", false);
+        assert!(!is_waiting_by_title(&roots, 8, &mut Vec::new()), "it is gone");
+    }
 
     #[test]
     fn each_thread_has_its_turn_and_files_are_kept_of_few_threads() {

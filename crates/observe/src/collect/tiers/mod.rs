@@ -12,7 +12,7 @@ mod look;
 
 use super::{Collector, Pass, Table};
 use crate::clock;
-use crate::discover::{ServedAddress, TierSearch};
+use crate::discover::{Connecting, ServedAddress, TierSearch};
 use crate::threads::KINDS;
 use crate::watch::Watchlist;
 use census::{Census, TierCounts};
@@ -86,7 +86,7 @@ impl Shown {
         let (quantities, scope): (&[Quantity], String) = match self {
             Shown::Address(address) => (&OF_ADDRESS, listener_scope(address)),
             Shown::Threads(address) => (&OF_THREADS, tier_scope(address.as_ref())),
-            Shown::Asking(address, asked) => (&[column::WAITS_ASKING], asking_scope(address.as_ref(), asked)),
+            Shown::Asking(address, asked) => (&OF_ASKING, asking_scope(address.as_ref(), asked)),
         };
         quantities.iter().map(|quantity| quantity.of(&scope)).collect()
     }
@@ -95,7 +95,7 @@ impl Shown {
         match self {
             Shown::Address(_) => OF_ADDRESS.len(),
             Shown::Threads(_) => OF_THREADS.len(),
-            Shown::Asking(..) => 1,
+            Shown::Asking(..) => OF_ASKING.len(),
         }
     }
 }
@@ -106,6 +106,9 @@ const OF_ADDRESS: [Quantity; 4] = [
     column::CONNECTIONS_ESTABLISHED,
     column::CONNECTIONS_UNREAD,
 ];
+
+/// The second one is only known of a new list of connections.
+const OF_ASKING: [Quantity; 2] = [column::WAITS_ASKING, column::ASKED_CONNECTING];
 
 /// The threads, then [`KINDS`].
 const OF_THREADS: [Quantity; 1 + KINDS.len()] = [
@@ -143,7 +146,10 @@ impl TierCollector {
         served.retain(|served| !is_behind(served));
         let mut values: Vec<(Shown, Vec<f64>)> = served.into_iter().map(of_address).collect();
         values.extend(self.counted(&seen, is_search));
-        self.write(&values);
+        let connecting = self.search.ends().connecting.as_ref().filter(|_| is_search);
+        connecting.into_iter().for_each(|connecting| add_connecting(&mut values, connecting));
+        let is_connecting_known = connecting.is_some();
+        self.write(&values, is_connecting_known);
         is_search
     }
 
@@ -192,7 +198,7 @@ impl TierCollector {
         values
     }
 
-    fn write(&mut self, values: &[(Shown, Vec<f64>)]) {
+    fn write(&mut self, values: &[(Shown, Vec<f64>)], is_connecting_known: bool) {
         let new = values.iter().map(|(shown, _)| shown).filter(|shown| !self.shown.contains(shown));
         let new: Vec<Shown> = new.cloned().collect();
         if !new.is_empty() {
@@ -205,9 +211,11 @@ impl TierCollector {
             let of_it = values.iter().find(|(other, _)| other == shown).map(|(_, values)| values.as_slice());
             // Nobody asked in this pass: that is a zero, once the tier was looked at.
             let is_asking = matches!(shown, Shown::Asking(..));
-            let of_it = of_it.or(is_asking.then_some(&[0.0]));
-            for (offset, value) in of_it.unwrap_or_default().iter().enumerate() {
-                self.table.set(position + offset, *value);
+            let of_it = of_it.unwrap_or_default().iter().copied();
+            let zeros = [true, is_connecting_known].into_iter().take_while(|is_known| is_asking && *is_known);
+            let zeros = zeros.map(|_| 0.0).skip(of_it.len());
+            for (offset, value) in of_it.chain(zeros).enumerate() {
+                self.table.set(position + offset, value);
             }
             position += shown.width();
         }
@@ -217,7 +225,7 @@ impl TierCollector {
 /// The processes of each tier, that of the load first.
 fn tiers(scene: &Watchlist) -> Vec<(Option<Endpoint>, Vec<WatchedProcess>)> {
     let mut tiers: Vec<(Option<Endpoint>, Vec<WatchedProcess>)> = Vec::new();
-    for process in scene.living(ProcessRole::Target) {
+    for process in scene.living(ProcessRole::Target).filter(|process| !process.is_log_reader) {
         let address = process.tier.as_ref().map(|tier| tier.address.clone());
         match tiers.iter_mut().find(|(other, _)| *other == address) {
             Some((_, processes)) => processes.push(process.clone()),
@@ -237,6 +245,18 @@ fn of_threads(tier: &Option<Endpoint>, counts: TierCounts) -> Vec<(Shown, Vec<f6
     let asking =
         counts.asking.into_values().map(|(asked, count)| (Shown::Asking(tier.clone(), asked), vec![count]));
     std::iter::once((Shown::Threads(tier.clone()), own)).chain(asking).collect()
+}
+
+/// Adds the connections that tiers are making to what they ask.
+fn add_connecting(values: &mut Vec<(Shown, Vec<f64>)>, connecting: &Connecting) {
+    for ((tier, asked), count) in connecting {
+        let shown = Shown::Asking(tier.clone(), asked.clone());
+        match values.iter_mut().find(|(other, _)| *other == shown) {
+            Some((_, values)) => values.push(*count as f64),
+            // Of an event loop nobody sees a thread that waits for it.
+            None => values.push((shown, vec![0.0, *count as f64])),
+        }
+    }
 }
 
 impl Collector for TierCollector {

@@ -1,0 +1,179 @@
+//! What the workers of a full pool do instead of taking up the next request: wait for whom.
+//!
+//! A pool whose workers ask a tier in front of them, which needs one of them to answer, waits for itself: at some rate all of
+//! them wait for each other, however many they are.
+
+use super::peer::Peer;
+use super::{Scene, evidence};
+use crate::format::{counted, cpus, list, name};
+use crate::path::{called, path_of};
+use crate::readings::{Window, process_scope, ratio, sum_known};
+use crate::threshold::{HOUSE, Threshold};
+use std::collections::BTreeSet;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, Quantity, ScopeKind};
+use sysdyno_record::path::{PathTier, TierWait, WaitKind};
+
+pub(super) const ASLEEP: Threshold =
+    Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
+
+/// What the threads of the processes that listen at an address did instead of taking up the next request.
+pub(super) struct Workers {
+    /// In a sentence.
+    pub(super) text: String,
+    pub(super) evidence: Vec<Evidence>,
+    /// What to change instead of the rule's remedy.
+    pub(super) remedy: Option<String>,
+}
+
+impl Workers {
+    /// Those of the processes at the address of this scope.
+    pub(super) fn of(scene: &Scene, window: &Window, scope: &str) -> Workers {
+        let mut targets = scene.focus.listening_at(scope);
+        targets.retain(|process| !process.is_log_reader);
+        let sum = |gauge: Quantity| {
+            sum_known(
+                targets
+                    .iter()
+                    .map(|process| window.level(gauge, &process_scope(process)).map(|level| level.mean)),
+            )
+        };
+        let threads = sum(column::PROCESS_THREADS).map(f64::round);
+        let running = sum(column::PROCESS_RUNNING_THREADS);
+        let blocked = sum(column::PROCESS_UNINTERRUPTIBLE_THREADS).unwrap_or(0.0);
+        let mut programs: Vec<String> = targets.iter().map(|process| name(&process.command)).collect();
+        let mut seen = BTreeSet::new();
+        programs.retain(|program| seen.insert(program.clone()));
+        let command = if programs.is_empty() { "the server".to_owned() } else { list(&programs) };
+        let used = window.process_cpus(&targets);
+        let busy = match threads {
+            Some(1.0) => "its only thread is busy",
+            _ => "all workers are busy",
+        };
+        let (waited_on, remedy) = waited_on(scene, scope).unwrap_or_default();
+        let text = format!("{command}: {busy}{waited_on}");
+        let mut found = Vec::new();
+        if let (Some(threads), Some(running)) = (threads, running)
+            && running <= ASLEEP.value * threads
+        {
+            let disk = if blocked >= 1.0 {
+                format!(", and {blocked:.1} were blocked on I/O")
+            } else {
+                String::new()
+            };
+            let text = format!("{running:.1} of {} were running{disk}", counted(threads, "thread"));
+            found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text));
+        }
+        if let (Some(used), Some(machine)) = (used, window.machine()) {
+            let text = format!("{command} used {} of {} CPUs", cpus(used), machine.cpus);
+            found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/stat", text));
+        }
+        Workers { text, evidence: found, remedy }
+    }
+}
+
+/// What most threads of the tier that listens there wait for: `, most waiting for mariadbd`; and what to change, if that is not
+/// what it mostly is. `None`: it is not known.
+fn waited_on(scene: &Scene, scope: &str) -> Option<(String, Option<String>)> {
+    let path = path_of(&scene.focus);
+    let address = scope.strip_prefix(ScopeKind::Listener.prefix());
+    let is_there = |tier: &PathTier| tier.address.as_deref() == address;
+    let position =
+        path.iter().position(is_there).or_else(|| path.iter().position(|tier| tier.address.is_none()));
+    let (position, tier) = position.and_then(|position| Some((position, path.get(position)?)))?;
+    let all: f64 = tier.waits.iter().map(|wait| wait.threads_count).sum();
+    let is_most = |wait: &&TierWait| ratio(wait.threads_count, all).is_some_and(|part| part >= 0.5);
+    let first = tier.waits.first().filter(is_most).filter(|wait| wait.kind != WaitKind::Running);
+    let first = first?;
+    Some(match first.on.and_then(|on| Some((on, path.get(on)?))) {
+        Some((on, asked)) if is_in_front(&path, on, position) => {
+            let (asked, own) = (called(&path, asked), called(&path, tier));
+            let remedy = format!(
+                "do not let {own} ask {asked} for what {own} itself has to answer: call that code directly, or give such \
+                 requests to another pool; more workers only move the rate at which all of them wait for each other"
+            );
+            (format!(", most waiting for {asked}, which needs {own} itself to answer"), Some(remedy))
+        }
+        Some((_, asked)) => (format!(", most waiting for {}", called(&path, asked)), None),
+        None => match Peer::of(&scene.focus, first.kind, tier, None) {
+            Some(peer) => {
+                let (why, remedy) = peer.told_of(&called(&path, tier));
+                (format!(", most waiting for {}, {why}", peer.name()), Some(remedy))
+            }
+            None => (format!(", most waiting for {}", super::waits::what(first.kind)), None),
+        },
+    })
+}
+
+/// Whether a tier stands in front of another one: it asks it, or somebody in between.
+fn is_in_front(path: &[PathTier], front: usize, mut behind: usize) -> bool {
+    // Each step leads to the tier that asks, so that this ends.
+    for _ in 0..path.len() {
+        match path.get(behind).and_then(|tier| tier.asked_by) {
+            Some(by) if by == front => return true,
+            Some(by) => behind = by,
+            None => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{TARGET, with_tier};
+    use sysdyno_record::analysis::Finding;
+    use sysdyno_record::event::{ProcessRole, WatchedProcess};
+
+    const POOL: &str = "127.0.0.1:9000";
+
+    /// Requests queue for three workers, which wait for an address.
+    fn full(asked: &str, listening: &[&str]) -> Finding {
+        let case = with_tier(slow(), "php-fpm", POOL, 1, TARGET).cpu(0.05, 0.05, 0.01).server(0.05);
+        let scope = format!("tier:{POOL}");
+        let case = case
+            .gauge("listener.queue_count", &format!("listener:{POOL}"), 20.0)
+            .gauge("waits.threads_count", &scope, 3.0)
+            .gauge("waits.asking_count", &format!("{scope}>{asked}"), 3.0);
+        let listen = |case: crate::corpus::Specimen, address: &&str| {
+            case.gauge("listener.queue_count", &format!("listener:{address}"), 0.0)
+        };
+        let case = listening.iter().fold(case, listen);
+        conclude(case).into_iter().find(|finding| finding.id == "F04").expect("a finding")
+    }
+
+    #[test]
+    fn workers_that_write_into_a_pipe_wait_for_who_reads_it() {
+        let title = |is_log_reader: bool| {
+            let case = slow()
+                .cpu(0.05, 0.05, 0.01)
+                .server(0.05)
+                .gauge("waits.threads_count", "tier:target", 1.0)
+                .gauge("waits.process_count", "tier:target", 1.0)
+                .gauge("listener.queue_count", "listener:127.0.0.1:8080", 20.0);
+            let mut case = case;
+            let child = WatchedProcess::new(TARGET + 1, 1, "logship", ProcessRole::Target);
+            case.watched.push(WatchedProcess { is_log_reader, ..child });
+            let found = conclude(case).into_iter().find(|finding| finding.id == "F04").expect("a finding");
+            found.title
+        };
+        let begin =
+            "nginx: its only thread is busy, most waiting for logship, which takes the log from a pipe; ";
+        assert!(title(true).starts_with(begin), "{}", title(true));
+        let begin = "nginx and logship: its only thread is busy, most waiting for another process; ";
+        assert!(title(false).starts_with(begin), "{}", title(false));
+    }
+
+    #[test]
+    fn a_pool_that_asks_whoever_asks_it_waits_for_itself() {
+        let own = full("127.0.0.1:8081", &["127.0.0.1:8081"]);
+        assert!(
+            own.title.contains("most waiting for nginx, which needs php-fpm itself to answer"),
+            "{own:?}"
+        );
+        assert!(own.remedy.is_some_and(|remedy| remedy.starts_with("do not let php-fpm ask nginx")));
+        let other = full("10.1.2.3:80", &[]);
+        assert!(other.title.contains("most waiting for 10.1.2.3:80;"), "{other:?}");
+        assert!(other.remedy.is_some_and(|remedy| remedy.starts_with("add workers")));
+    }
+}
