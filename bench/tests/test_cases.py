@@ -77,6 +77,8 @@ def measured(compared):
     """Every measured value that a page may speak of, by kind. Times in ns, shares in percent."""
     pool = collections.defaultdict(list)
     kinds = {"ns": "time", "hz": "rate", "ratio": "share"}
+    if compared["schema"].startswith("sysdyno.autotune"):
+        return tuned(compared)
     for metric in (metric for operation in compared["operations"] for metric in operation["metrics"]):
         medians = [side["median"] for side in metric["sides"] if side["median"]]
         scale = 100 if metric["unit"] == "ratio" else 1
@@ -107,6 +109,19 @@ def measured(compared):
         for operation in board["operations"]:
             pool["time"] += [operation[name] for name in ("mean_ns", "percentile_ns", "max_ns") if operation[name]]
             pool["share"] += [100 * operation[name] for name in ("mix_ratio", "mix_target_ratio") if operation[name]]
+    for kind, value in numbers_in(texts_of(compared)):
+        pool[kind].append(value)
+    return pool
+
+
+def tuned(compared):
+    """The same of an autotune, whose metric is a rate."""
+    pool = collections.defaultdict(list)
+    effects = [compared["outcome"], *(one["effect"] for one in compared["tried"])]
+    bounds = [effect[name] for effect in effects if effect for name in ("point", "low", "high")]
+    pool["factor"] = bounds + [1 / bound for bound in bounds]
+    pool["estimate"] = [effect["point"] for effect in effects if effect]
+    pool["rate"] = [compared["before"], *([compared["before"] * compared["outcome"]["point"]] if compared["outcome"] else [])]
     for kind, value in numbers_in(texts_of(compared)):
         pool[kind].append(value)
     return pool

@@ -46,6 +46,7 @@ mod retransmit;
 mod round_trip;
 mod run_queue;
 mod segments;
+mod send_buffer;
 mod signs;
 mod sockets;
 mod stalls;
@@ -225,6 +226,7 @@ pub static RULES: &[&Rule] = &[
     &interrupts::PILE_UP,
     &cpu::SINGLE_THREAD,
     &sockets::DELAYED_ACK,
+    &send_buffer::RULE,
     &pool::POOL_FULL,
     &waits::SLEEP,
     &waits::PROCESS,

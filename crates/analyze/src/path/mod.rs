@@ -301,14 +301,19 @@ impl<'a> Group<'a> {
             serving_count: census
                 .level(column::WAITS_THREADS, &tier_scope(self.address))
                 .map(|level| level.mean),
-            waits: self.waits(groups, seen, range(column::CONNECTIONS_ESTABLISHED)),
+            waits: self.waits(groups, seen, &range),
             requests: None,
             is_outside: false,
         }
     }
 
     /// What its threads did while they had a request, the most first.
-    fn waits(&self, groups: &[Group], seen: &Seen, connections: Option<GaugeRange>) -> Vec<TierWait> {
+    fn waits(
+        &self,
+        groups: &[Group],
+        seen: &Seen,
+        range: &dyn Fn(Quantity) -> Option<GaugeRange>,
+    ) -> Vec<TierWait> {
         let Seen { census: window, rate_hz, .. } = *seen;
         let own = tier_scope(self.address);
         let mean = |gauge| window.level(gauge, &own).map(|level| level.mean);
@@ -327,8 +332,12 @@ impl<'a> Group<'a> {
             let most = wanted.map_or(f64::INFINITY, |(ran, waited)| ran + waited);
             running.threads_count = running.threads_count.min(most);
         }
-        let most = self.requests_most(groups, seen, connections);
+        let most = self.requests_most(groups, seen, range(column::CONNECTIONS_ESTABLISHED));
         leave_out_rest(&mut waits, groups.len(), most);
+        let read_most = self.read_most(seen, range);
+        for locked in waits.iter_mut().filter(|wait| wait.kind == WaitKind::Lock) {
+            locked.threads_count = locked.threads_count.min(read_most);
+        }
         waits.retain(|wait| wait.threads_count > 0.0);
         for wait in &mut waits {
             wait.time_ns = ratio(wait.threads_count, rate_hz).map(|seconds| seconds * 1e9);
@@ -344,6 +353,14 @@ impl<'a> Group<'a> {
         let own = self.requests_count(groups, seen).or_else(connections);
         let sent = seen.in_flight.filter(|_| self.address.is_none()).map(|count| count * IN_FLIGHT_SLACK);
         [own, sent].into_iter().flatten().fold(f64::INFINITY, f64::min)
+    }
+
+    /// No more requests can have been read on average: what is on its way, without what lies in sockets. A thread that has nothing
+    /// to do waits in the same call as for a lock.
+    fn read_most(&self, seen: &Seen, range: &dyn Fn(Quantity) -> Option<GaugeRange>) -> f64 {
+        let Some(sent) = seen.in_flight.filter(|_| self.address.is_none()) else { return f64::INFINITY };
+        let unread = [column::CONNECTIONS_UNREAD, column::LISTENER_QUEUE].into_iter().filter_map(range);
+        (sent * IN_FLIGHT_SLACK - unread.map(|range| range.mean).sum::<f64>()).max(0.0)
     }
 
     /// How many requests it had on average, by the times at its connections, or as many as threads of others waited for it;
@@ -512,6 +529,21 @@ mod tests {
             "requests that do wait for a lock are inside as long"
         );
         assert!((case(20e9, 0.0) - 3.0).abs() < 0.01, "without answers, no more than connections");
+    }
+
+    #[test]
+    fn threads_wait_for_no_lock_while_the_requests_lie_in_sockets() {
+        let locked = |queued: f64| {
+            let case = open()
+                .edit(|case| case.fill(LatencyKind::Service, crate::corpus::spread(1_000, 100e6)))
+                .gauge("listener.queue_count", "listener:127.0.0.1:8080", queued)
+                .gauge("waits.threads_count", "tier:target", 8.0)
+                .gauge("waits.lock_count", "tier:target", 8.0)
+                .build();
+            path_of(&case.view())[0].threads_at(WaitKind::Lock)
+        };
+        assert!((locked(0.0) - 8.0).abs() < 0.01, "{}", locked(0.0));
+        assert!(locked(11.0) < 3.0, "they rest: {}", locked(11.0));
     }
 
     #[test]

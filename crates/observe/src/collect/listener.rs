@@ -47,6 +47,8 @@ struct ListenerCollector {
     next_search: MonoNs,
     next_count: MonoNs,
     has_counted: bool,
+    /// Of the address that was counted last.
+    connections_count: u64,
     is_remote: Option<bool>,
 }
 
@@ -59,8 +61,15 @@ pub(super) struct Queue {
     pub(super) limit_count: Option<u64>,
 }
 
-/// Columns of an address: queue, limit; then all, unread, and unsent connections if it is TCP.
-const WIDTH: usize = 5;
+/// Columns of an address: queue, limit; then all, unread, and unsent connections if it is TCP, and the time that these were held
+/// back.
+const WIDTH: usize = 6;
+
+/// From so many connections on, none is asked for its times.
+const MAX_TIMED: u64 = 1024;
+
+/// Connections that have been sending for less than this together say nothing of it. Unit: microseconds.
+const MIN_SENDING_US: u64 = 10_000;
 
 impl ListenerCollector {
     fn try_read(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) -> io::Result<()> {
@@ -119,10 +128,16 @@ impl ListenerCollector {
         let Some(diag) = &mut self.diag else { return Ok(()) };
         for (index, queue) in self.queues.iter().enumerate() {
             let Endpoint::Tcp(address) = queue.address else { continue };
-            let connections = Connections::count(diag, address)?;
+            let with_times = self.connections_count < MAX_TIMED;
+            let connections = Connections::count(diag, address, with_times)?;
+            self.connections_count = connections.established_count;
             self.table.set_count(index * WIDTH + 2, Some(connections.established_count));
             self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
             self.table.set_count(index * WIDTH + 4, Some(connections.unsent_count));
+            connections
+                .held_back_ratio()
+                .into_iter()
+                .for_each(|ratio| self.table.set(index * WIDTH + 5, ratio));
         }
         let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         // The first count is made when the columns are found out; the first sample follows it at once.
@@ -249,12 +264,15 @@ struct Connections {
     established_count: u64,
     unread_count: u64,
     unsent_count: u64,
+    /// How long they have been sending, and for how much of that their send buffers were full. Unit: microseconds.
+    sending_us: [u64; 2],
 }
 
 impl Connections {
-    fn count(diag: &mut NetlinkSocket, listening: SocketAddr) -> io::Result<Connections> {
+    fn count(diag: &mut NetlinkSocket, listening: SocketAddr, with_times: bool) -> io::Result<Connections> {
         let family = Family::of(&listening);
-        let question = InetQuestion { family, state: SocketState::Established, port: listening.port() };
+        let state = SocketState::Established;
+        let question = InetQuestion { family, state, port: listening.port(), with_times };
         let mut out = Connections::default();
         diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
             let socket = InetSocket::decode(payload);
@@ -264,9 +282,17 @@ impl Connections {
                 out.established_count += 1;
                 out.unread_count += u64::from(socket.receive_queue > 0);
                 out.unsent_count += u64::from(socket.send_queue > 0);
+                for (sum, time) in out.sending_us.iter_mut().zip(socket.sending_us.unwrap_or_default()) {
+                    *sum = sum.saturating_add(time);
+                }
             }
         })?;
         Ok(out)
+    }
+
+    fn held_back_ratio(&self) -> Option<f64> {
+        let [sending, held_back] = self.sending_us;
+        (sending >= MIN_SENDING_US).then(|| held_back as f64 / sending as f64)
     }
 }
 
@@ -277,6 +303,7 @@ fn columns(scope: &str) -> [Column; WIDTH] {
         column::CONNECTIONS_ESTABLISHED.of(scope),
         column::CONNECTIONS_UNREAD.of(scope),
         column::CONNECTIONS_UNSENT.of(scope),
+        column::CONNECTIONS_HELD_BACK.of(scope),
     ]
 }
 

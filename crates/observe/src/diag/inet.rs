@@ -12,7 +12,13 @@ const OLD_REQUEST_BYTES: usize = 60;
 const ANSWER_BYTES: usize = 72;
 
 const IPPROTO_TCP: u8 = 6;
+const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_SKV6ONLY: u16 = 11;
+
+/// Of `struct tcp_info`: `tcpi_busy_time` and `tcpi_sndbuf_limited`. Unit: bytes from its beginning.
+/// Source: `include/uapi/linux/tcp.h`.
+const BUSY_TIME: usize = 168;
+const HELD_BACK_TIME: usize = 184;
 
 /// The address family of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +49,8 @@ pub(crate) struct InetQuestion {
     pub(crate) state: SocketState,
     /// Only sockets with this local port; 0 for all.
     pub(crate) port: u16,
+    /// Whether times are asked for, too: the kernel then locks each socket for a moment.
+    pub(crate) with_times: bool,
 }
 
 impl InetQuestion {
@@ -51,6 +59,7 @@ impl InetQuestion {
         let mut body = [0; REQUEST_BYTES];
         body[0] = self.family.number();
         body[1] = IPPROTO_TCP;
+        body[2] = u8::from(self.with_times) << (INET_DIAG_INFO - 1);
         body[4..8].copy_from_slice(&(1u32 << self.state as u32).to_ne_bytes());
         body[8..10].copy_from_slice(&self.port.to_be_bytes());
         // INET_DIAG_NOCOOKIE: any socket will do.
@@ -96,6 +105,7 @@ impl ListenerQuestion {
             family: Family::of(&self.local),
             state: SocketState::Listen,
             port: self.local.port(),
+            with_times: false,
         };
         let mut body = question.encode();
         match self.local.ip() {
@@ -123,6 +133,8 @@ pub(crate) struct InetSocket {
     pub(crate) inode: u32,
     /// Whether an IPv6 socket takes no IPv4 connections; `None`: not told.
     pub(crate) is_v6_only: Option<bool>,
+    /// How long it has been sending, and for how much of that its send buffer was full; `None`: not told. Unit: microseconds.
+    pub(crate) sending_us: Option<[u64; 2]>,
 }
 
 impl InetSocket {
@@ -130,7 +142,10 @@ impl InetSocket {
     pub(crate) fn decode(payload: &[u8]) -> Option<InetSocket> {
         let family = *payload.first()?;
         let (local, remote) = (end(family, payload, 4, 8)?, end(family, payload, 6, 24)?);
-        let only = find(payload.get(ANSWER_BYTES..)?, INET_DIAG_SKV6ONLY);
+        let attributes = payload.get(ANSWER_BYTES..)?;
+        let only = find(attributes, INET_DIAG_SKV6ONLY);
+        let info = find(attributes, INET_DIAG_INFO);
+        let time = |at: usize| Some(u64::from_ne_bytes(info?.get(at..at + 8)?.try_into().ok()?));
         Some(InetSocket {
             is_listening: *payload.get(1)? == SocketState::Listen as u8,
             is_connecting: *payload.get(1)? == SocketState::SynSent as u8,
@@ -140,6 +155,7 @@ impl InetSocket {
             send_queue: word(payload, 60)?,
             inode: word(payload, 68)?,
             is_v6_only: only.and_then(|value| value.first().map(|flag| *flag != 0)),
+            sending_us: time(BUSY_TIME).zip(time(HELD_BACK_TIME)).map(|(busy, held)| [busy, held]),
         })
     }
 }
@@ -163,7 +179,8 @@ mod tests {
 
     #[test]
     fn a_question_is_laid_out_as_the_header_file_says() {
-        let question = InetQuestion { family: Family::V6, state: SocketState::Listen, port: 0x1f90 };
+        let question =
+            InetQuestion { family: Family::V6, state: SocketState::Listen, port: 0x1f90, with_times: false };
         let bytes = question.encode();
         assert_eq!(bytes.len(), 56);
         assert_eq!(&bytes[0..2], &[10, 6]);
@@ -188,6 +205,10 @@ mod tests {
         payload[68..72].copy_from_slice(&99u32.to_ne_bytes());
         put(&mut payload, 8, &[0]);
         put(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
+        let mut info = [0; 232];
+        info[168..176].copy_from_slice(&9000u64.to_ne_bytes());
+        info[184..192].copy_from_slice(&7000u64.to_ne_bytes());
+        put(&mut payload, INET_DIAG_INFO, &info);
         let expected = InetSocket {
             is_listening: true,
             is_connecting: false,
@@ -197,6 +218,7 @@ mod tests {
             send_queue: 511,
             inode: 99,
             is_v6_only: Some(true),
+            sending_us: Some([9000, 7000]),
         };
         assert_eq!(InetSocket::decode(&payload), Some(expected));
         assert_eq!(InetSocket::decode(&payload[..71]), None);

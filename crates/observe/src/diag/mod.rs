@@ -37,7 +37,12 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
         let address = listener.local_addr().expect("is bound");
         let _waiting = TcpStream::connect(address).expect("connects");
-        let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: address.port() };
+        let question = InetQuestion {
+            family: Family::V4,
+            state: SocketState::Listen,
+            port: address.port(),
+            with_times: false,
+        };
         let mut socket = open();
         let ask = || {
             let mut found = Vec::new();
@@ -103,7 +108,8 @@ mod tests {
         let mut body = UnixQuestion(SocketState::Listen).encode();
         body[0] = 200;
         assert!(socket.list(SOCK_DIAG_BY_FAMILY, &body, |_| {}).is_err());
-        let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: 1 };
+        let question =
+            InetQuestion { family: Family::V4, state: SocketState::Listen, port: 1, with_times: false };
         let next = socket.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |_| {});
         assert!(next.is_ok(), "the next one is answered");
     }

@@ -58,7 +58,7 @@ pub fn find_all_listeners() -> Result<Vec<Listener>, ObserveError> {
     let mut diag = NetlinkSocket::sock_diag().map_err(source)?;
     let mut found: Vec<Listener> = Vec::new();
     for family in [Family::V4, Family::V6] {
-        let question = InetQuestion { family, state: SocketState::Listen, port: 0 };
+        let question = InetQuestion { family, state: SocketState::Listen, port: 0, with_times: false };
         let asked = diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
             found.extend(InetSocket::decode(payload).as_ref().map(from_diag));
         });
@@ -191,7 +191,8 @@ pub(crate) fn find_inet(
     let mut best = Best { found: std::mem::take(out), ..Best::default() };
     best.found.clear();
     for family in families {
-        let question = InetQuestion { family, state: SocketState::Listen, port: endpoint.port() };
+        let question =
+            InetQuestion { family, state: SocketState::Listen, port: endpoint.port(), with_times: false };
         let asked = diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
             if let Some(socket) = InetSocket::decode(payload) {
                 best.offer(rank(endpoint, socket.local, socket.is_v6_only), socket);

@@ -183,7 +183,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let roots = Roots::at(root.path());
         std::fs::create_dir_all(roots.in_proc("7")).expect("a folder");
-        let mut check = |title: &str, expected: bool| {
+        let check = |title: &str, expected: bool| {
             std::fs::write(roots.in_proc("7/cmdline"), title).expect("is written");
             assert_eq!(is_waiting_by_title(&roots, 7, &mut Vec::new()), expected, "{title}");
         };
