@@ -18,7 +18,7 @@ const browser = await launch();
 async function opened(width, height, colorScheme) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(resolve(report)).href);
-  await page.waitForSelector(".u-over, .forest svg, .curves svg", { state: "attached" });
+  await page.waitForSelector(".u-over, .forest svg, .curves svg, .answer .card", { state: "attached" });
   return page;
 }
 

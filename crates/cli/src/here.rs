@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
-use sysdyno_lab::{LabPlan, part_of};
+use sysdyno_lab::{LabPlan, tunable_of};
 use sysdyno_load::probe::{Probe, ProbeJob};
 use sysdyno_plan::{ExperimentLab, PlanHost};
 use sysdyno_record::change::SettingChange;
@@ -100,9 +100,13 @@ impl ExperimentLab for KnownLab {
     }
 
     fn check_settings(&self, changes: &[SettingChange]) -> anyhow::Result<()> {
-        if let Some(unknown) = changes.iter().find(|change| part_of(&change.key).is_none()) {
-            let key = unknown.key.escape_debug();
-            return Err(anyhow!("there is no setting '{key}'\nhint: `sysdyno tune list` lists all"));
+        for change in changes {
+            let (key, value) = (change.key.escape_debug(), change.value.escape_debug());
+            let Some(tunable) = tunable_of(&change.key) else {
+                return Err(anyhow!("there is no setting '{key}'\nhint: `sysdyno tune list` lists all"));
+            };
+            let checked = tunable.kind.check(&change.value, tunable.unit);
+            checked.map_err(|cause| anyhow!("cannot change '{key}={value}': {cause}"))?;
         }
         Ok(self.0.check_settings(changes)?)
     }

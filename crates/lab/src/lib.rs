@@ -76,7 +76,7 @@ pub use recipe::{
 };
 pub use relay::{Forwarded, forward};
 pub use service_status::ServiceStatus;
-pub use settings::{HostPart, SettingJournal, StageSetting, part_of};
+pub use settings::{HostPart, SettingJournal, StageSetting, part_of, tunable_of};
 pub use share::{Needs, NeedsOf, ShareCall, ShareReply, Shares};
 pub use stage::LabStage;
 pub use status::{HostStatus, LabStatus, LinkStatus, RelayStatus, ServiceLog};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use sysdyno_record::change::SettingChange;
 use sysdyno_run::RunError;
-use sysdyno_tune::Scope;
+use sysdyno_tune::{Scope, Tunable};
 
 /// Part of the host that a setting is of, which says where and when it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,18 +20,22 @@ pub enum HostPart {
 
 /// The part that a setting is of; `None`: there is no such setting.
 pub fn part_of(key: &str) -> Option<HostPart> {
-    // Which process it is, is known only when it runs.
-    let known = match key.split_once("{{") {
-        Some((before, rest)) => format!("{before}1{}", rest.split_once("}}")?.1),
-        None => key.to_owned(),
-    };
-    Some(match sysdyno_tune::find(&known)?.scope {
+    Some(match tunable_of(key)?.scope {
         Scope::Network | Scope::NetworkDevice => HostPart::Network,
         Scope::Listener | Scope::Process | Scope::Service => HostPart::Running,
         Scope::Host | Scope::InitialNetwork | Scope::Device | Scope::Mount | Scope::FileSystem => {
             HostPart::Machine
         }
     })
+}
+
+/// The setting of this name, in which a service may stand for its process.
+pub fn tunable_of(key: &str) -> Option<&'static Tunable> {
+    // Which process it is, is known only when it runs.
+    match key.split_once("{{") {
+        Some((before, rest)) => sysdyno_tune::find(&format!("{before}1{}", rest.split_once("}}")?.1)),
+        None => sysdyno_tune::find(key),
+    }
 }
 
 /// Which journal settings of one host are kept in.

@@ -12,7 +12,7 @@ mod group;
 use super::labs::Labs;
 use super::namespace;
 use super::stage::LabStage;
-pub use group::{HostPart, SettingJournal, part_of};
+pub use group::{HostPart, SettingJournal, part_of, tunable_of};
 use group::{SettingGroup, pid_of};
 use std::io;
 use std::path::PathBuf;

@@ -102,6 +102,25 @@ pub(crate) struct ValueContext<'a> {
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 impl ValueKind {
+    /// Whether `typed` can be a value at all, where that does not depend on the host.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn check(&self, typed: &str, unit: &str) -> Result<(), String> {
+        match self {
+            ValueKind::Integer { .. }
+            | ValueKind::PowerOfTwo { .. }
+            | ValueKind::Stepped { .. }
+            | ValueKind::Rising { .. }
+            | ValueKind::IntegerOr { .. }
+            | ValueKind::Size { .. }
+            | ValueKind::OneOf(_) => {
+                self.parse(typed, &ValueContext { unit, old: "", file: &|_| None }).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The value that `typed` means, as it is written to the kernel.
     ///
     /// A size is taken as `16MiB` too where the unit is bytes. The error says why it is no value.

@@ -84,3 +84,17 @@ fn a_mistake_in_the_short_version_is_refused_before_it_is_asked_for() {
     let error = files.refusal(&whole.replace("[quick]\nblocks = 1\n", "[quick]\nblocks = 0\n"));
     assert!(error.contains("[quick]: it has 0 blocks: use 1 to 100"), "'{error}'");
 }
+
+#[test]
+fn a_setting_that_no_kernel_takes_is_refused_with_its_variant() {
+    let files = Files::new();
+    let whole = files
+        .texts()
+        .into_iter()
+        .find(|(path, _)| path.ends_with("backlog-limits.toml"))
+        .expect("is there")
+        .1;
+    let error = files.refusal(&whole.replace("net.core.somaxconn=8192", "net.core.somaxconn=-1"));
+    assert!(error.contains("variant '"), "'{error}'");
+    assert!(error.contains("cannot change 'net.core.somaxconn=-1': -1 is out of range (1 to "), "'{error}'");
+}
