@@ -1,5 +1,6 @@
-// Pictures of a report: `node test/screenshots.mjs REPORT.html OUT [FIRST LAST]`.
-// OUT.png becomes the first screen at a document's width, or what lies from the element with the id FIRST to LAST; in a folder, to look at, are first screens and whole pages at a desk's
+// Pictures of a report: `node test/screenshots.mjs REPORT.html OUT [SELECTOR | FIRST LAST]`.
+// OUT.png becomes the first screen at a document's width, or the first element that a CSS selector means, or what lies from the element
+// with the id FIRST to LAST; in a folder, to look at, are first screens and whole pages at a desk's
 // and a phone's width, light and dark.
 
 import { mkdir } from "node:fs/promises";
@@ -9,7 +10,7 @@ import { launch } from "./chromium.mjs";
 
 const [report, out, first, last] = process.argv.slice(2);
 if (!report || !out) {
-  console.error("usage: node test/screenshots.mjs REPORT.html OUT_FOLDER_OR_PNG [FIRST_ID LAST_ID]");
+  console.error("usage: node test/screenshots.mjs REPORT.html OUT_FOLDER_OR_PNG [SELECTOR | FIRST_ID LAST_ID]");
   process.exit(2);
 }
 const browser = await launch();
@@ -22,9 +23,14 @@ async function opened(width, height, colorScheme) {
   return page;
 }
 
+/** Opens everything that is folded. */
+async function unfold(page) {
+  await page.evaluate(() => document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true)));
+}
+
 /** The part of the page from one element to another, unfolded. */
 async function between(page, from, to) {
-  await page.evaluate(() => document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true)));
+  await unfold(page);
   await page.waitForSelector(`#${to} .u-over`, { state: "attached" });
   const [top, bottom] = await Promise.all([from, to].map((id) => page.locator(`#${id}`).boundingBox()));
   const height = bottom.y + bottom.height - top.y;
@@ -34,7 +40,10 @@ async function between(page, from, to) {
 if (out.endsWith(".png")) {
   const page = await opened(1100, 900, "light");
   if (first && last) await page.screenshot({ path: out, fullPage: true, clip: await between(page, first, last) });
-  else await page.screenshot({ path: out });
+  else if (first) {
+    await unfold(page);
+    await page.locator(first).first().screenshot({ path: out });
+  } else await page.screenshot({ path: out });
 } else {
   await mkdir(out, { recursive: true });
   for (const [width, height] of [

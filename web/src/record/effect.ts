@@ -115,7 +115,10 @@ function inSteps(values: [number, number, number], coarsest: number, text: (valu
   const [point, low, high] = values;
   const half = Math.abs(high - low) / 2;
   const width = half > 0 && Number.isFinite(half) ? half : Math.abs(point) / 10;
-  const step = width > 0 ? Math.max(Math.min(10 ** Math.round(Math.log10(width / 10)), coarsest), 1e-3) : 0.1;
+  const fitting = 10 ** Math.round(Math.log10(width / 10));
+  // A value that is smaller than a step would become one, or nothing: −5.8 is not −10, however wide its interval is.
+  const known = fitting > 1 && Math.abs(point) < fitting ? fitting / 10 : fitting;
+  const step = width > 0 ? Math.max(Math.min(known, coarsest), 1e-3) : 0.1;
   return values.map((value) => (Number.isFinite(value) ? text(value, step) : MISSING));
 }
 

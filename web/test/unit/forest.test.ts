@@ -16,6 +16,7 @@ const effect = (scale: Effect["scale"], low: number, point: number, high: number
 test("an effect is written in the metric's own direction", () => {
   assert.equal(effectText(effect("ratio", 0.97, 0.976, 0.982)), "−2.4% [−3.0, −1.8]");
   assert.equal(effectText(effect("ratio", 0.99, 1, 1.02)), "0.0% [−1.0, +2.0]");
+  assert.equal(effectText(effect("ratio", 0.58, 0.942, 1.48)), "−6% [−42, +48]");
   assert.equal(effectText(effect("difference", -0.0005, 0.001, 0.002)), "+0.10 pp [−0.05, +0.20]");
 });
 

@@ -1,7 +1,7 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something other than CPU.
 
 use super::effect::waiting_in_sockets;
-use super::workers::{ASLEEP, Workers};
+use super::workers::{ASLEEP, Workers, tier_at};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, name, percent, whole};
@@ -64,6 +64,13 @@ const ALL_WAIT: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const MOST_WAIT: Threshold = Threshold::new(
+    "the same where connections wait to be accepted, so that no thread that may is free: a master serves nothing",
+    0.6,
+    "ratio",
+    HOUSE,
+);
+
 /// F04.
 pub(super) const POOL_FULL: Rule = Rule {
     id: "F04",
@@ -81,6 +88,7 @@ pub(super) const POOL_FULL: Rule = Rule {
         AWAKE,
         MACHINE_FULL,
         ALL_WAIT,
+        MOST_WAIT,
         ASLEEP,
     ],
     place: Place::Server,
@@ -132,7 +140,7 @@ fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(stood_still(scene, &window));
     let reason = found.first().map_or(String::new(), |evidence| format!("; {}", evidence.text));
     let title = format!("{}{reason}", workers.text);
-    let reach = Reach::used_up(&scene.focus, waited_part(scene, &window));
+    let reach = Reach::used_up(&scene.focus, waited_part(scene, &window, scope));
     let case = Case { shown_by: Some(scene.focus), ..Case::new(title, found, reach) };
     Some(Case { remedy: workers.remedy.or(case.remedy), ..case })
 }
@@ -147,9 +155,9 @@ fn stood_still(scene: &Scene, window: &Window) -> Option<Evidence> {
 
 /// The part of the slowness that the wait for a worker can have made. By Little's law the requests that wait are to those in flight
 /// as their wait is to the service time, and the service time without a wait is that of the lowest load.
-fn waited_part(scene: &Scene, window: &Window) -> f64 {
+fn waited_part(scene: &Scene, window: &Window, scope: &str) -> f64 {
     let waiting = waiting_in_sockets(&scene.focus, window).unwrap_or(0.0);
-    if let Some(behind) = behind_workers(scene) {
+    if let Some(behind) = behind_workers(scene, window, scope) {
         return behind.max(waiting).min(1.0);
     }
     let mean = |view: &TrialView| view.summary(LatencyKind::Service).mean;
@@ -160,17 +168,19 @@ fn waited_part(scene: &Scene, window: &Window) -> f64 {
     ratio(waiting, grown.unwrap_or(1.0)).unwrap_or(0.0).min(1.0)
 }
 
-/// The part of a request's time at a server whose workers wait all the time: what is not waited for is queued behind it, in its
-/// sockets or read already. `None`: they do not, or nobody saw it.
-fn behind_workers(scene: &Scene) -> Option<f64> {
+/// The part of a request's time at the tier that listens there, whose workers wait all the time: what is not waited for is queued
+/// behind it, in its sockets or read already. `None`: they do not, or nobody saw it.
+fn behind_workers(scene: &Scene, window: &Window, scope: &str) -> Option<f64> {
     let view = &scene.focus;
     let path = path_of(view);
-    let tier = path.first().filter(|tier| tier.address.is_none())?;
+    let tier = &path[tier_at(&path, scope)?];
     let waits = tier.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
     let waiting: f64 = waits.map(|wait| wait.threads_count).sum();
     let requests = tier.requests.as_ref()?;
     let mean_ns = view.summary(view.felt_kind()).mean?;
-    (ratio(waiting, tier.serving_count?)? >= ALL_WAIT.value)
+    let queue = window.level(column::LISTENER_QUEUE, scope).filter(|queue| queue.mean >= QUEUED.value);
+    let needed = if queue.is_some() { MOST_WAIT } else { ALL_WAIT };
+    (ratio(waiting, tier.serving_count?)? >= needed.value)
         .then(|| ratio(requests.unread_ns + requests.inside_ns, mean_ns))?
 }
 

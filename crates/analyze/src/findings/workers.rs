@@ -76,11 +76,8 @@ impl Workers {
 /// what it mostly is. `None`: it is not known.
 fn waited_on(scene: &Scene, scope: &str) -> Option<(String, Option<String>)> {
     let path = path_of(&scene.focus);
-    let address = scope.strip_prefix(ScopeKind::Listener.prefix());
-    let is_there = |tier: &PathTier| tier.address.as_deref() == address;
-    let position =
-        path.iter().position(is_there).or_else(|| path.iter().position(|tier| tier.address.is_none()));
-    let (position, tier) = position.and_then(|position| Some((position, path.get(position)?)))?;
+    let position = tier_at(&path, scope)?;
+    let tier = &path[position];
     let all: f64 = tier.waits.iter().map(|wait| wait.threads_count).sum();
     let is_most = |wait: &&TierWait| ratio(wait.threads_count, all).is_some_and(|part| part >= 0.5);
     let first = tier.waits.first().filter(is_most).filter(|wait| wait.kind != WaitKind::Running);
@@ -103,6 +100,13 @@ fn waited_on(scene: &Scene, scope: &str) -> Option<(String, Option<String>)> {
             None => (format!(", most waiting for {}", super::waits::what(first.kind)), None),
         },
     })
+}
+
+/// The tier that listens at the address of this scope, or else the one that the load reaches.
+pub(super) fn tier_at(path: &[PathTier], scope: &str) -> Option<usize> {
+    let address = scope.strip_prefix(ScopeKind::Listener.prefix());
+    let there = path.iter().position(|tier| tier.address.is_some() && tier.address.as_deref() == address);
+    there.or_else(|| path.iter().position(|tier| tier.address.is_none()))
 }
 
 /// Whether a tier stands in front of another one: it asks it, or somebody in between.

@@ -1,6 +1,7 @@
 //! The path of a request: which processes the load reached, which others they called, and what each of these tiers did.
 
 mod parts;
+mod places;
 mod requests;
 mod round_trip;
 
@@ -8,6 +9,7 @@ use crate::format::name;
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
 pub(crate) use parts::largest_part;
+use places::{Places, asked_by, asking_count};
 use requests::Connections;
 pub(crate) use round_trip::{CONNECTS, FAST_RATIO, REPEATED, round_trip_ns};
 use std::collections::BTreeSet;
@@ -172,9 +174,6 @@ const ANSWERED_MIN: f64 = 20.0;
 /// What was read in less than this says little. Unit: seconds.
 const KNOWN_SECONDS_MIN: f64 = 1.0;
 
-/// Threads at a connection to somewhere outside, on average, for that to be a place on the path.
-const OUTSIDE_MIN: f64 = 0.05;
-
 /// Threads of a tier with a request ÷ threads of others that wait for it, from which on the former are all there are. Unit: ratio.
 const COVERED_MIN: f64 = 0.8;
 
@@ -199,52 +198,6 @@ struct Seen<'a> {
     are_answered: bool,
     /// How many requests the load had on their way on average: by Little's law, or, where some failed, as counted each second.
     in_flight: Option<f64>,
-}
-
-/// Where each address that is asked has its place on a path.
-struct Places {
-    /// Those of tiers, by position; of the tier that the load reaches, all that it listens at.
-    tiers: Vec<Vec<String>>,
-    /// Those behind the tiers that nobody could look into, each with the position of a tier whose threads ask there.
-    outside: Vec<(String, usize)>,
-}
-
-impl Places {
-    fn of(groups: &[Group], window: &Window, census: &Window) -> Places {
-        let address = |scope: &String| scope[ScopeKind::Listener.prefix().len()..].to_owned();
-        let addresses = |group: &Group| group.scopes(groups, window).iter().map(address).collect();
-        let mut places = Places { tiers: groups.iter().map(addresses).collect(), outside: vec![] };
-        let is_asked = |scope: &&str| asking_count(census, scope).is_some_and(|count| count >= OUTSIDE_MIN);
-        for scope in census.scopes(column::WAITS_ASKING).into_iter().filter(is_asked) {
-            let by = |group: &Group| asked_by(&tier_scope(group.address), scope);
-            let asking = groups.iter().enumerate().find_map(|(at, group)| Some((at, by(group)?)));
-            if let Some((at, address)) = asking.filter(|(_, address)| places.of_address(address).is_none()) {
-                places.outside.push((address.to_owned(), at));
-            }
-        }
-        places
-    }
-
-    fn of_address(&self, address: &str) -> Option<usize> {
-        let outside = || self.outside.iter().position(|(known, _)| known == address);
-        self.own(address).or_else(|| Some(self.tiers.len() + outside()?))
-    }
-
-    /// The tier that listens there.
-    fn own(&self, address: &str) -> Option<usize> {
-        self.tiers.iter().position(|known| known.iter().any(|known| known == address))
-    }
-}
-
-/// How many at a time ask there: threads that wait for an answer, or for the connection. The latter is also seen of an event loop.
-fn asking_count(window: &Window, scope: &str) -> Option<f64> {
-    let mean = |gauge| window.level(gauge, scope).map(|level| level.mean);
-    [column::WAITS_ASKING, column::ASKED_CONNECTING].into_iter().filter_map(mean).reduce(f64::max)
-}
-
-/// The address in a scope of what the tier of the scope `own` asks; `None`: it is another tier's.
-fn asked_by<'a>(own: &str, scope: &'a str) -> Option<&'a str> {
-    scope.strip_prefix(own)?.strip_prefix('>')
 }
 
 /// The processes behind one address; those that the load reaches are one group.
@@ -568,24 +521,6 @@ mod tests {
         let all: f64 = path[0].waits.iter().map(|wait| wait.threads_count).sum();
         assert!((1.0..1.5).contains(&all), "{:?}", path[0]);
         assert!(count(WaitKind::Network) > 0.5 && count(WaitKind::Other) == 0.0, "{:?}", path[0]);
-    }
-
-    #[test]
-    fn what_threads_ask_is_outside_unless_the_server_listens_there() {
-        let case = with_tier(open(), "php-fpm", "127.0.0.1:9000", 1, TARGET)
-            .gauge("listener.queue_count", "listener:127.0.0.1:8081", 0.0)
-            .gauge("waits.asking_count", "tier:127.0.0.1:9000>127.0.0.1:8081", 2.0)
-            .gauge("waits.asking_count", "tier:127.0.0.1:9000>10.1.2.3:2003", 0.0)
-            .gauge("asked.connecting_count", "tier:127.0.0.1:9000>10.1.2.3:2003", 1.0)
-            .gauge("waits.asking_count", "tier:127.0.0.1:9000>10.1.2.4:80", 0.001)
-            .build();
-        let path = path_of(&case.view());
-        let names: Vec<_> =
-            path.iter().map(|tier| (tier.name.as_str(), tier.asked_by, tier.is_outside)).collect();
-        let outside = ("10.1.2.3:2003", Some(1), true);
-        assert_eq!(names, [("nginx", None, false), ("php-fpm", Some(0), false), outside]);
-        let waits: Vec<_> = path[1].waits.iter().map(|wait| (wait.on, wait.threads_count)).collect();
-        assert_eq!(waits, [(Some(0), 2.0), (Some(2), 1.0)]);
     }
 
     #[test]

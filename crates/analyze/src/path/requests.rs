@@ -77,9 +77,10 @@ impl<'a> Connections<'a> {
         let unread_ns = self.each(column::REQUESTS_UNREAD_TIME, scope)?;
         let inside_ns = self.each(column::REQUESTS_INSIDE_TIME, scope)?;
         let merged_ratio = ratio(self.each(column::REQUESTS_MERGED, scope)?, read_count)?;
-        // What the server read was no request if it had it for longer than the client waited: a close, a ticket of TLS.
-        let is_possible =
-            client_ns.and(self.felt_ns).is_none_or(|felt_ns| unread_ns + inside_ns <= LONGEST * felt_ns);
+        // What the server read was no request if it had it for longer than the client waited: a close, a ticket of TLS. Those that
+        // were never answered in time count as read, but not in the rate.
+        let each_ns = (unread_ns + inside_ns) / read_count.max(1.0);
+        let is_possible = client_ns.and(self.felt_ns).is_none_or(|felt_ns| each_ns <= LONGEST * felt_ns);
         let is_told_apart = is_possible
             && merged_ratio <= MERGED_MAX
             && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);

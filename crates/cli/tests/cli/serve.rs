@@ -9,14 +9,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A server of pages, killed with the value.
-struct Served {
+pub(crate) struct Served {
     child: Child,
     address: String,
     token: String,
 }
 
 impl Served {
-    fn start(mut command: Command) -> Served {
+    pub(crate) fn start(mut command: Command) -> Served {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output is ours")).lines();
         let url = lines.next().expect("a line").expect("it can be read");
@@ -39,7 +39,7 @@ impl Served {
     }
 
     /// The answer to a browser that was let in.
-    fn page(&self, path: &str) -> String {
+    pub(crate) fn page(&self, path: &str) -> String {
         let port = self.address.rsplit(':').next().unwrap_or_default();
         self.get(path, &format!("Cookie: sysdyno-{port}={}\r\n", self.token))
     }

@@ -5,6 +5,7 @@ use crate::rig::pair::{Pair, processes_with};
 use crate::rig::program::{Outcome, Program, Running};
 use crate::rig::ssh::{GUEST, OPERATOR, Sshd};
 use crate::rig::{has, skip, wait_until};
+use crate::serve::Served;
 use crate::server_host::{agrees_with_the_server, lines};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -99,6 +100,46 @@ fn a_host_behind_ssh_is_watched_and_profiled() {
         let folder = program.run_folder().expect("the run is kept");
         let text = std::fs::read_to_string(folder.join("profile.json")).expect("there is a profile");
         assert_eq!(json(&text)["host"], server.as_str());
+    }
+    assert!(is_left(&sshd), "something is left on the other host");
+}
+
+#[test]
+fn a_watch_and_a_search_of_a_host_behind_ssh_are_recorded_and_served() {
+    let test = "a_watch_and_a_search_of_a_host_behind_ssh_are_recorded_and_served";
+    let Some((pair, sshd)) = hosts() else { return skip(test, NEEDS) };
+    let (target, program) = (pair.target(&[]), Program::new());
+    let (server, config) = (sshd.server(), sshd.config());
+    let ask = |words: &[&str]| {
+        Running::start(pair.command(&program, [words, &["--ssh-config", &config]].concat())).finish(LIMIT)
+    };
+    let watch = ask(&["watch", &server, "-c", "--csv", "--count", "6", "-i", "200ms", "--record"]);
+    assert_eq!(watch.expect_code(0).stdout.lines().count(), 7, "{watch}");
+    let watched = program.run_folder().expect("the watch is kept");
+    let shown = program.run(["show", "--json"]);
+    let document = shown.expect_code(0).json();
+    assert_eq!((&document["kind"], &document["status"]), (&"watch".into(), &"complete".into()), "{shown}");
+
+    let mut search =
+        vec!["run", target.url(), "--effort", "quick", "--max-rate", "500/s", "--server", &server];
+    search.extend(can_profile(test, &[]).then_some("--profile"));
+    let outcome = ask(&search);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let folders = std::fs::read_dir(program.runs()).expect("is there").flatten().map(|entry| entry.path());
+    let found =
+        folders.filter(|path| path.is_dir()).find(|path| *path != watched).expect("the search is kept");
+    if search.contains(&"--profile") && !outcome.stderr.contains("cannot profile this host") {
+        for name in ["profile.json", "profile-low.json"] {
+            let text = std::fs::read_to_string(found.join(name)).expect("there is a profile");
+            assert_eq!(json(&text)["host"], server.as_str(), "{name}");
+        }
+    }
+    let served = Served::start(program.command(["serve"]));
+    for folder in [&watched, &found] {
+        let name = folder.file_name().expect("has a name").to_string_lossy();
+        assert!(served.page("/list").contains(&*name), "{name} is not listed");
+        let page = served.page(&format!("/runs/{name}"));
+        assert!(page.starts_with("HTTP/1.1 200 "), "{name}: {}", &page[..page.len().min(200)]);
     }
     assert!(is_left(&sshd), "something is left on the other host");
 }

@@ -11,6 +11,12 @@ use sysdyno_needs::has;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// As long as the lab and some trials take.
+const KILL_SPAN: Duration = Duration::from_secs(10);
+
+/// Instants at which it is killed, where all are tried.
+const KILLS: usize = 100;
+
 /// An nginx that closes every connection after one request, which is what there is to find.
 const FILE: &str = r#"
 name = "tuned"
@@ -43,6 +49,7 @@ pub fn run(rig: &mut Rig) {
     wrong_ones_are_refused(rig);
     an_interrupted_one_says_how_it_goes_on(rig);
     a_killed_one_goes_on_to_its_end_and_leaves_nothing(rig);
+    one_that_is_killed_at_any_moment_restores_its_server_and_ends_all_the_same(rig);
 }
 
 fn file(rig: &Rig, text: &str) -> String {
@@ -137,5 +144,35 @@ fn a_killed_one_goes_on_to_its_end_and_leaves_nothing(rig: &mut Rig) {
     let page = fs::read_to_string(folder.join("report.html")).expect("is there");
     assert!(page.contains("sysdyno.report-autotune/1"));
     rig.check("an autotune that was killed and went on");
+    fs::remove_dir_all(rig.folder().join("tunings")).expect("is there");
+}
+
+/// Killed again and again, each time as far into what it does as an instant of [`KILL_SPAN`] is, and begun again from there. The file
+/// that its changes are written into is what it was, byte by byte, after each kill: the guardian has seen to that.
+fn one_that_is_killed_at_any_moment_restores_its_server_and_ends_all_the_same(rig: &mut Rig) {
+    let path = file(rig, FILE);
+    let configuration = rig.state().join("lab/tuned/front/nginx.conf");
+    let read = || fs::read(&configuration).ok();
+    let mut child = command(rig, &[&path]).spawn().expect("starts");
+    let has_begun = || folder(rig).is_some_and(|folder| !lines(&folder).is_empty());
+    assert!(wait_until(LIMIT, has_begun), "it did not begin");
+    let original = read().expect("the lab is up");
+    let folder = folder(rig).expect("is there").display().to_string();
+    let mut changed_count = 0;
+    for number in 0..rig.sample.unwrap_or(KILLS) {
+        std::thread::sleep(KILL_SPAN.mul_f64((number as f64 * 0.618_033_988_75).fract()));
+        child.kill().expect("is a child");
+        child.wait().expect("ends");
+        rig.kills_count += 1;
+        changed_count += usize::from(read().is_some_and(|now| now != original));
+        // The next one takes the lab away and puts it up anew, which is no restoring.
+        let is_restored = || read().is_none_or(|now| now == original);
+        assert!(wait_until(LIMIT, is_restored), "kill {number}: {:?}", read().map(String::from_utf8));
+        child = command(rig, &["--resume", &folder]).spawn().expect("starts");
+    }
+    assert!(rig.sample.is_some() || changed_count > 0, "no kill met a change");
+    let ended = finish(child);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    rig.check("an autotune that was killed at many moments");
     fs::remove_dir_all(rig.folder().join("tunings")).expect("is there");
 }

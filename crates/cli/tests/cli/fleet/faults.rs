@@ -9,7 +9,13 @@ use crate::rig::program::Program;
 use crate::rig::{skip, wait_until};
 use crate::server_host::lines;
 use rustix::process::Signal;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
+
+/// What an agent has sent at most since it could tell it last.
+const UNTOLD: u64 = 400;
 
 #[test]
 fn a_broker_that_dies_stops_the_load_and_what_was_measured_comes_afterwards() {
@@ -137,6 +143,56 @@ fn an_agent_that_was_frozen_does_not_catch_up() {
     let late = rig.star().logged_of(0) - before;
     assert!(late < 600, "{late} requests were sent late: {outcome}");
     assert_eq!(written(&program.run_folder().expect("is kept")), rig.star().status_count(), "{outcome}");
+}
+
+/// A file system of a megabyte in memory; unmounted with the value.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: PathBuf) -> Option<SmallDisk> {
+        std::fs::create_dir_all(&at).expect("a folder");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"]).arg(&at);
+        mount.status().is_ok_and(|status| status.success()).then_some(SmallDisk(at))
+    }
+
+    /// Leaves no room on it.
+    fn fill(&self) {
+        let mut file = std::fs::File::create(self.0.join("filler")).expect("a file");
+        while file.write_all(&[0; 4096]).is_ok() {}
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn an_agent_whose_disk_is_full_stops_and_is_named_with_the_reason() {
+    let test = "an_agent_whose_disk_is_full_stops_and_is_named_with_the_reason";
+    if !is_thorough(test) {
+        return;
+    }
+    let Some(mut rig) = FleetRig::without_agents(2) else { return skip(test, NEEDS) };
+    let Some(disk) = SmallDisk::mount(rig.agent_state(0)) else { return skip(test, &["mount"]) };
+    (0..2).for_each(|number| rig.start_agent(number, &["--allow", "load"]));
+    rig.await_agents(2);
+    let program = Program::new();
+    let mut running = rig.start(&program, long_load(&rig));
+    await_load(&rig, &mut running, 2);
+    disk.fill();
+    let outcome = running.finish(LIMIT);
+    outcome.expect_code(3);
+    let lost = outcome.json()["generators"][0]["lost"].to_string();
+    assert!(lost.contains("No space left on device"), "{outcome}");
+    let counted = written(&program.run_folder().expect("the run is kept"));
+    let is_told = || (counted..=counted + UNTOLD).contains(&logged(&rig, 2));
+    assert!(wait_until(Duration::from_secs(5), is_told), "{counted} counted, {} served", logged(&rig, 2));
+    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
+    drop(rig);
+    drop(disk);
 }
 
 #[test]

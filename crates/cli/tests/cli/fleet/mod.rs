@@ -4,6 +4,7 @@ mod faults;
 mod kills;
 mod labs;
 mod orders;
+mod pauses;
 mod ways;
 
 use crate::rig::fleet::{FleetRig, NEEDS};

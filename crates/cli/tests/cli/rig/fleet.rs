@@ -68,6 +68,11 @@ impl FleetRig {
         state["process"]["pid"].as_u64().expect("it has a process") as u32
     }
 
+    /// The process of an agent.
+    pub fn agent_pid(&self, number: usize) -> u32 {
+        self.agents[number].as_ref().expect("it was started").id()
+    }
+
     /// The credentials of an agent.
     pub fn credentials(&self, number: usize) -> PathBuf {
         self.state().join(format!("fleet/agents/a{number}.creds"))
