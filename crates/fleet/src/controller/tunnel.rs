@@ -120,6 +120,9 @@ fn challenged(ends: &Ends, heard: &Receiver<NatsMessage>, order: &FleetOrder) ->
     Err(format!("it did not answer within {} s", OPENING.as_secs()))
 }
 
+/// Who did not look for so long was stopped, or its host was. Unit: nanoseconds.
+const PAUSE_NS: u64 = 1_000_000_000;
+
 /// Both ends of a session.
 struct Ends {
     client: Arc<NatsClient>,
@@ -211,6 +214,7 @@ impl Tunnel {
     /// Hands on what the agent says, until the end.
     fn receive(&self, far: &UnixStream, heard: &Receiver<NatsMessage>) {
         let mut alive = clock::monotonic();
+        let mut looked = alive;
         loop {
             if self.lock().cause.is_some() {
                 return;
@@ -227,6 +231,11 @@ impl Tunnel {
                 }
             }
             let now = clock::monotonic();
+            if now.since(looked) > PAUSE_NS {
+                // This process was stopped: what it did not hear meanwhile is not the agent's silence.
+                alive = now;
+            }
+            looked = now;
             self.lock().side.beat(now, None, &mut |message| self.ends.tell(message));
             if let Some(cause) = loss(now, alive, self.ends.client.connected_since()) {
                 return self.fail(cause);
