@@ -49,10 +49,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let writing = path_of(view).first().and_then(|tier| ratio(tier.requests.as_ref()?.rest_ns?, mean_ns));
     let share = (sending * held_back.mean.min(1.0)).max(writing.unwrap_or(0.0).min(sending));
     let text = format!(
-        "send buffers were full for {} of the time in which responses were sent, {} of a request's {}",
-        percent(held_back.mean.min(1.0)),
+        "sending the response takes {} of a request's {}, and the send buffer is full for {} of that",
         duration(sending * mean_ns),
-        duration(mean_ns)
+        duration(mean_ns),
+        percent(held_back.mean.min(1.0))
     );
     let seen = |role| {
         let seen = evidence(role, &window, "sock_diag, tcpi_sndbuf_limited ÷ tcpi_busy_time", text.clone());
@@ -90,7 +90,7 @@ mod tests {
     fn a_buffer_that_is_full_while_most_requests_are_answered_is_the_bottleneck() {
         let full = find(0.9, 0.8);
         assert_eq!(full.confidence, Confidence::Likely, "{full:?}");
-        assert!(full.title.contains("send buffers were full for 80% of the time"), "{full:?}");
+        assert!(full.title.contains("the send buffer is full for 80% of that"), "{full:?}");
         assert!(full.remedy.is_some_and(|remedy| remedy.contains("sndbuf")));
         assert_eq!(find(0.9, 0.05).confidence, Confidence::Excluded);
         assert!(find(0.1, 0.8).confidence < Confidence::Likely, "hardly a request is being answered");

@@ -87,7 +87,7 @@ fn waited_on(scene: &Scene, scope: &str) -> Option<(String, Option<String>)> {
             let (asked, own) = (called(&path, asked), called(&path, tier));
             let remedy = format!(
                 "do not let {own} ask {asked} for what {own} itself has to answer: call that code directly, or give such \
-                 requests to another pool; more workers only move the rate at which all of them wait for each other"
+                 requests to another pool; more workers only raise the rate at which all of them wait for each other"
             );
             (format!(", most waiting for {asked}, which needs {own} itself to answer"), Some(remedy))
         }

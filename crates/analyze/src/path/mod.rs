@@ -9,7 +9,7 @@ use crate::format::name;
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
 pub(crate) use parts::largest_part;
-use places::{Places, asked_by, asking_count};
+use places::{Places, asked_by, asking_at};
 use requests::Connections;
 pub(crate) use round_trip::{CONNECTS, FAST_RATIO, REPEATED, round_trip_ns};
 use std::collections::BTreeSet;
@@ -273,7 +273,7 @@ impl<'a> Group<'a> {
         let known = KINDS.iter().map(|(kind, gauge)| (*kind, None, mean(*gauge)));
         let asking = window.scopes(column::WAITS_ASKING).into_iter().filter_map(|scope| {
             let position = seen.places.of_address(asked_by(&own, scope)?)?;
-            Some((WaitKind::Asking, Some(position), asking_count(window, scope)))
+            Some((WaitKind::Asking, Some(position), asking_at(window, scope)))
         });
         let wait = |(kind, on, count): (WaitKind, Option<usize>, Option<f64>)| {
             Some(TierWait { kind, on, threads_count: count?, time_ns: None })

@@ -20,7 +20,7 @@ impl Places {
         let address = |scope: &String| scope[ScopeKind::Listener.prefix().len()..].to_owned();
         let addresses = |group: &Group| group.scopes(groups, window).iter().map(address).collect();
         let mut places = Places { tiers: groups.iter().map(addresses).collect(), outside: vec![] };
-        let is_asked = |scope: &&str| asking_count(census, scope).is_some_and(|count| count >= OUTSIDE_MIN);
+        let is_asked = |scope: &&str| asking_at(census, scope).is_some_and(|count| count >= OUTSIDE_MIN);
         for scope in census.scopes(column::WAITS_ASKING).into_iter().filter(is_asked) {
             let by = |group: &Group| asked_by(&tier_scope(group.address), scope);
             let asking = groups.iter().enumerate().find_map(|(at, group)| Some((at, by(group)?)));
@@ -43,7 +43,7 @@ impl Places {
 }
 
 /// How many at a time ask there: threads that wait for an answer, or for the connection. The latter is also seen of an event loop.
-pub(super) fn asking_count(window: &Window, scope: &str) -> Option<f64> {
+pub(super) fn asking_at(window: &Window, scope: &str) -> Option<f64> {
     let mean = |gauge| window.level(gauge, scope).map(|level| level.mean);
     [column::WAITS_ASKING, column::ASKED_CONNECTING].into_iter().filter_map(mean).reduce(f64::max)
 }

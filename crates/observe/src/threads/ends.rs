@@ -84,16 +84,10 @@ fn in_list(socket: SocketSeen, ends: &ConnectionEnds) -> Option<SocketEnd> {
 /// What a thread waits for that waits for these sockets: who was asked, if anybody was.
 pub(crate) fn at_sockets(found: &[Option<SocketEnd>]) -> (ThreadWait, Option<&Endpoint>) {
     let known = || found.iter().flatten();
-    let asked = known().find_map(|end| match end {
-        SocketEnd::Asking(address) => Some(address),
-        SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Outside(_) | SocketEnd::Elsewhere => None,
-    });
-    let outside = || {
-        known().find_map(|end| match end {
-            SocketEnd::Outside(address) => Some(address),
-            SocketEnd::Accepted | SocketEnd::Listening | SocketEnd::Asking(_) | SocketEnd::Elsewhere => None,
-        })
-    };
+    let asked =
+        known().find_map(|end| if let SocketEnd::Asking(address) = end { Some(address) } else { None });
+    let outside =
+        || known().find_map(|end| if let SocketEnd::Outside(address) = end { Some(address) } else { None });
     let is_own = |end: &SocketEnd| matches!(end, SocketEnd::Accepted | SocketEnd::Listening);
     match (asked, known().any(is_own)) {
         (Some(address), _) => (ThreadWait::Network, Some(address)),

@@ -174,16 +174,17 @@ impl Watchlist {
             if let Some(children) = discover::list_children(&self.roots, entry.process.pid, buffer) {
                 is_listed = true;
                 entry.has_children = !children.is_empty();
-                listed.extend(children.into_iter().map(|pid| (pid, entry.process.clone())));
+                listed.extend(children.into_iter().map(|pid| (pid, index)));
             }
         }
         let is_known = |pid: u32| self.entries.iter().any(|entry| !entry.is_gone && entry.process.pid == pid);
         let room = MAX_TARGETS.saturating_sub(self.living(ProcessRole::Target).count());
         let new = listed.into_iter().filter(|(pid, _)| !is_known(*pid)).take(room);
-        let describe = |(pid, parent): (u32, WatchedProcess)| {
+        let describe = |(pid, index): (u32, usize)| {
+            let parent = &self.entries[index].process;
             let process = discover::describe_target(&self.roots, pid, buffer)?;
-            let is_log_reader = discover::is_log_reader(&self.roots, pid, &parent);
-            Some(WatchedProcess { tier: parent.tier, is_log_reader, ..process })
+            let is_log_reader = discover::is_log_reader(&self.roots, pid, parent);
+            Some(WatchedProcess { tier: parent.tier.clone(), is_log_reader, ..process })
         };
         is_listed.then(|| new.filter_map(describe).collect())
     }
