@@ -277,6 +277,7 @@ impl Specimen {
                     ..Counts::default()
                 },
                 in_flight_at_end: in_flight,
+                users_at_end: None,
                 thread_cpu_ns: vec![200_000_000],
                 p50_ns: Some(p50_ns),
                 p99_ns: Some(3 * p50_ns),

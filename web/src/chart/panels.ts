@@ -158,6 +158,13 @@ function strokes(run: Run, wanted: Stroke[]): Pick<Panel, "seconds" | "lines" | 
   return { seconds, lines, columns: [] };
 }
 
+/** How many users there were; nothing where the load has none. */
+function usersPanel(run: Run): Panel[] {
+  if (!run.moments.some(({ users }) => users !== null)) return [];
+  const drawn = strokes(run, [{ label: "users", hue: "a", of: ({ users }) => users, extremes: "users" }]);
+  return [{ id: "panel-users", group: "Load", title: "Active users", unit: "count", ...drawn }];
+}
+
 function loadPanels(run: Run): Panel[] {
   const perSecond = (amount: (moment: Moment) => number | null) => (moment: Moment) => {
     const [value, length] = [amount(moment), moment.end - moment.begin];
@@ -174,6 +181,7 @@ function loadPanels(run: Run): Panel[] {
         { label: "achieved", hue: "a", of: perSecond((moment) => moment.completed), extremes: "completed" },
       ]),
     },
+    ...usersPanel(run),
     latencyPanel(run, "panel-latency"),
     failurePanel(run, perSecond),
     {

@@ -25,6 +25,8 @@ export interface Moment {
   /** Failed requests by class. */
   failures: Record<string, number>;
   inFlight: number;
+  /** Users in a session; `null` where the load has none. */
+  users: number | null;
   /** CPU time of all generator threads; `null` where the record has none. */
   cpu_ns: number | null;
   /** Of the phase that completed most in the window. */
@@ -89,6 +91,7 @@ function together(
     errors: total(intervals.failed) + total(intervals.timed_out),
     timedOut: total(intervals.timed_out),
     inFlight: total(intervals.in_flight),
+    users: members.reduce<number | null>((known, interval) => intervals.users?.[interval] ?? known, null),
     cpu_ns: cpu.length > 0 ? cpu.reduce((sum, each) => sum + each, 0) : null,
     p50_ns: intervals.p50_ns[main] ?? null,
     p99_ns: intervals.p99_ns[main] ?? null,

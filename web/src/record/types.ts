@@ -485,12 +485,14 @@ export interface Intervals {
   /** Failed requests by class, of the classes that there are. */
   failures?: Record<string, Encoded>;
   in_flight: number[];
+  /** Users whose session had begun and was not over; only in loads with users. */
+  users?: (number | null)[];
   received_bytes: number[];
   thread_cpu_ns: number[][];
   p50_ns: (number | null)[];
   p99_ns: (number | null)[];
   /** Of intervals that stand for several: what these were like. */
-  extremes?: Partial<Record<"scheduled" | "completed" | "errors" | "in_flight" | "cpu_ns" | "p50_ns" | "p99_ns", Bounds>>;
+  extremes?: Partial<Record<"scheduled" | "completed" | "errors" | "in_flight" | "users" | "cpu_ns" | "p50_ns" | "p99_ns", Bounds>>;
 }
 
 /** Latency over time as crates/report/src/html/heat.rs writes it. */

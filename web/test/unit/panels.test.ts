@@ -12,7 +12,7 @@ function column(name: string, scope: string, kind: "counter" | "gauge", amount: 
   return { name, scope, unit, kind, values };
 }
 
-function run(columns: Column[], marks: Mark[] = []): Run {
+function run(columns: Column[], marks: Mark[] = [], users?: (number | null)[]): Run {
   const series = { every: 1, rows: ROWS, begin_mono_ns: { deltas: [0, 1e9, 1e9, 1e9] }, end_mono_ns: { deltas: [0, 1e9, 1e9, 1e9] }, columns };
   const intervals = {
     every: 1,
@@ -25,6 +25,7 @@ function run(columns: Column[], marks: Mark[] = []): Run {
     failed: [6, 0, 0],
     timed_out: [4, 0, 0],
     in_flight: [5, 0, 2],
+    users,
     received_bytes: [0, 0, 0],
     thread_cpu_ns: [[5e8, 1e8], [], [1e7]],
     p50_ns: [1e6, 3e6, null],
@@ -48,6 +49,12 @@ test("intervals of the same seconds are one stroke from their begin to their end
   assert.deepEqual(values("panel-generator"), [60, 60, 1, 1]);
   assert.deepEqual(values("panel-in-flight"), [5, 5, 2, 2]);
   assert.deepEqual(values("panel-latency"), [9e6, 9e6, 8e6, 8e6]);
+});
+
+test("active users are shown where there are users", () => {
+  assert.equal(find(run([]), "panel-users"), undefined);
+  const panel = find(run([], [], [3, 7, null]), "panel-users");
+  assert.deepEqual(panel?.lines[0]?.values, [3, 3, 7, 7]);
 });
 
 test("the busiest processors are shown, in their own order", () => {

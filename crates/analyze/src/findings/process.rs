@@ -50,8 +50,12 @@ fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let fullest = known.max_by(|a, b| (a.used / a.limit).total_cmp(&(b.used / b.limit)))?;
     let share = ratio(fullest.used, fullest.limit)?;
     let who = format!("{} (process {})", name(&fullest.process.command), fullest.process.pid);
-    let text =
-        format!("{who} had {} of its {} file descriptors open", whole(fullest.used), whole(fullest.limit));
+    let (used, limit) = (whole(fullest.used), whole(fullest.limit));
+    // A limit that was lowered closes no file.
+    let text = match fullest.used > fullest.limit {
+        true => format!("{who} had {used} file descriptors open, with a limit of {limit}"),
+        false => format!("{who} had {used} of its {limit} file descriptors open"),
+    };
     let column = column::PROCESS_FDS.at(&process_scope(fullest.process));
     let seen = |role: EvidenceRole| {
         seen_in(column.clone(), evidence(role, &window, "/proc/PID/fd, /proc/PID/limits", text.clone()))

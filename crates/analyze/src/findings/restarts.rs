@@ -10,6 +10,7 @@ use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excl
 use crate::format::{counted, list, name};
 use crate::readings::process_scope;
 use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column;
@@ -47,7 +48,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if !targets.iter().any(|process| window.level(column::PROCESS_THREADS, &scope(process)).is_some()) {
         return None;
     }
-    let ended = view.leavers();
+    let mut ended = view.leavers();
+    ended.retain(|process| !is_program(process, view));
     let seen = |role, text: String| evidence(role, &window, SOURCE, text);
     let Some(first) = ended.first() else {
         let text = "no process of the server was seen to end".to_owned();
@@ -69,6 +71,15 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         _ => format!("Processes of the server end and are started again: {text}"),
     };
     Some(Case::new(title, found, Reach { failures, slow, events: None }))
+}
+
+/// Whether a process of the server started this one for a request, as another program than it is itself: that comes and goes. A
+/// worker that is started again is what its parent is.
+fn is_program(process: &WatchedProcess, view: &TrialView<'_>) -> bool {
+    let is_parent = |other: &&WatchedProcess| Some(other.pid) == process.parent_pid;
+    let parent = view.processes(ProcessRole::Target).into_iter().find(is_parent);
+    parent.is_some_and(|parent| parent.command != process.command)
+        && view.newcomers().any(|new| new.pid == process.pid)
 }
 
 /// How many of each program ended.
@@ -101,6 +112,28 @@ mod tests {
 
     fn find(case: Specimen) -> Option<Finding> {
         conclude(case).into_iter().find(|finding| finding.id == "F08")
+    }
+
+    /// A server that starts a program, which ends.
+    fn programs(command: &str) -> Specimen {
+        Specimen::open(2000.0, 10.0).server(0.4).fail(FailureClass::Reset, 900).edit(|case| {
+            let scope = format!("process:{}", TARGET + 1);
+            case.readings = case.readings.clone().dying("process.cpu_us", &scope, 1e5);
+            let program = WatchedProcess {
+                parent_pid: Some(TARGET),
+                ..WatchedProcess::new(TARGET + 1, 99, command, ProcessRole::Target)
+            };
+            let event = EventKind::Watched(program.clone());
+            case.watched.push(program);
+            case.events.push(Event { mono_ns: at(BEGIN + WARMUP + 3.0), event });
+        })
+    }
+
+    #[test]
+    fn programs_that_the_server_starts_for_requests_come_and_go() {
+        let of = |command: &str| find(programs(command)).expect("a finding").confidence;
+        assert_eq!(of("convert"), Confidence::Excluded);
+        assert!(of("nginx") >= Confidence::Likely, "a worker that began and ended");
     }
 
     #[test]

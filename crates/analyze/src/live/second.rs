@@ -38,6 +38,7 @@ pub fn second(interval: &Interval, latency: &LatencySet, arrival: Arrival) -> Lo
             max: latency.get(kind).max(),
         },
         in_flight_at_end: interval.in_flight_at_end,
+        users_at_end: interval.users_at_end,
         received_bytes: interval.received_bytes,
         connections_opened: interval.connections_opened,
         busiest_thread_ratio: busiest,

@@ -33,6 +33,7 @@ pub(super) fn told(thread: u32, window: &ThreadWindow) -> PartWindow {
         phase: window.phase,
         tallies: window.tallies.iter().map(|item| told_tally(item.phase, &item.tally)).collect(),
         in_flight: window.in_flight,
+        users: window.users,
         cpu_ns: window.cpu_ns,
         spun_ns: window.spun_ns,
     }
@@ -112,7 +113,9 @@ impl Heard {
         }
         let phases = job.plan.phases.len() as u32 + 1;
         let is_phase = |phase: u32| phase < phases;
-        let is_small = [window.in_flight, window.cpu_ns, window.spun_ns].iter().all(|n| *n <= MAX_COUNT);
+        let users = window.users.unwrap_or(0);
+        let amounts = [window.in_flight, users, window.cpu_ns, window.spun_ns];
+        let is_small = amounts.iter().all(|n| *n <= MAX_COUNT);
         if !is_phase(window.phase) || window.tallies.len() > phases as usize || !is_small {
             return Err("it sent a window that is not in the plan");
         }
@@ -136,6 +139,7 @@ impl Heard {
             phase: window.phase,
             tallies,
             in_flight: window.in_flight,
+            users: window.users,
             cpu_ns: window.cpu_ns,
             spun_ns: window.spun_ns.min(window.cpu_ns),
         })

@@ -123,6 +123,7 @@ impl<'a> Merge<'a> {
         let end = windows.iter().map(|(_, window)| window.end).max().unwrap_or_default();
         let current = windows.iter().map(|(_, window)| window.phase).min().unwrap_or_default();
         let in_flight = windows.iter().map(|(_, window)| window.in_flight).sum();
+        let users = windows.iter().filter_map(|(_, window)| window.users).reduce(|sum, users| sum + users);
         let mut cpu_ns = vec![0; self.finished.len()];
         let mut spun_ns = vec![0; self.finished.len()];
         let mut by_phase: BTreeMap<u32, Box<Tally>> = BTreeMap::new();
@@ -144,13 +145,16 @@ impl<'a> Merge<'a> {
         }
         for (phase, tally) in by_phase {
             let is_current = phase == current;
-            let frame = Frame { phase, begin, end, in_flight: if is_current { in_flight } else { 0 } };
+            let frame = match is_current {
+                true => Frame { phase, begin, end, in_flight, users },
+                false => Frame { phase, begin, end, in_flight: 0, users: None },
+            };
             let interval = self.interval(frame, &tally, if is_current { cpu_ns.clone() } else { Vec::new() });
             self.totals[phase as usize].merge(&tally);
             sink.interval(interval, &tally.latency);
             self.check_failures(&tally);
         }
-        self.end_probes(Frame { phase: current, begin, end, in_flight });
+        self.end_probes(Frame { phase: current, begin, end, in_flight, users });
     }
 
     fn note_host(&mut self, thread: u32, phase: u32, tally: &Tally) {
@@ -190,6 +194,7 @@ impl<'a> Merge<'a> {
             received_bytes: tally.received_bytes,
             connections_opened: tally.connections_opened,
             in_flight_at_end: frame.in_flight,
+            users_at_end: frame.users,
             thread_cpu_ns,
             p50_ns: latency.quantile(0.5),
             p99_ns: latency.quantile(0.99),
@@ -310,7 +315,7 @@ impl<'a> Merge<'a> {
                 missing.merge(&open);
             }
             if missing.counts != Counts::default() {
-                let frame = Frame { phase, begin: self.end, end: self.end, in_flight: 0 };
+                let frame = Frame { phase, begin: self.end, end: self.end, in_flight: 0, users: None };
                 sink.interval(self.interval(frame, &missing, Vec::new()), &missing.latency);
                 self.totals[phase as usize].merge(&missing);
             }
@@ -381,4 +386,5 @@ struct Frame {
     begin: MonoNs,
     end: MonoNs,
     in_flight: u64,
+    users: Option<u64>,
 }

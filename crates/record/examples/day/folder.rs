@@ -147,6 +147,7 @@ fn load(shape: Shape, begin: u64, random: &mut u64) -> (Interval, LatencySet) {
         received_bytes: count * 1_263,
         connections_opened: 0,
         in_flight_at_end: next(random) % 3,
+        users_at_end: None,
         thread_cpu_ns: vec![20_000_000 + next(random) % 1_000_000],
         p50_ns: latency.get(LatencyKind::Response).quantile(0.5),
         p99_ns: latency.get(LatencyKind::Response).quantile(0.99),

@@ -60,6 +60,7 @@ fn join(so_far: &mut Interval, next: &Interval) {
     so_far.received_bytes += next.received_bytes;
     so_far.connections_opened += next.connections_opened;
     so_far.in_flight_at_end = next.in_flight_at_end;
+    so_far.users_at_end = next.users_at_end;
     so_far.thread_cpu_ns.iter_mut().zip(&next.thread_cpu_ns).for_each(|(sum, cpu_ns)| *sum += cpu_ns);
 }
 
@@ -79,6 +80,7 @@ impl CondensedInterval {
             completed_hz: rate(counts.ok + counts.failed + counts.timed_out),
             errors_hz: rate(counts.failed + counts.timed_out),
             in_flight_at_end: Some(Extremes::one(interval.in_flight_at_end as f64)),
+            users_at_end: interval.users_at_end.map(|users| Extremes::one(users as f64)),
             cpu_ns_per_second: rate(interval.thread_cpu_ns.iter().sum()),
             p50_ns: interval.p50_ns.map(|value| Extremes::one(value as f64)),
             p99_ns: interval.p99_ns.map(|value| Extremes::one(value as f64)),
@@ -92,6 +94,7 @@ impl CondensedInterval {
         widen(&mut self.completed_hz, *completed_hz);
         widen(&mut self.errors_hz, *errors_hz);
         widen(&mut self.in_flight_at_end, *in_flight_at_end);
+        widen(&mut self.users_at_end, other.users_at_end);
         widen(&mut self.cpu_ns_per_second, other.cpu_ns_per_second);
         widen(&mut self.p50_ns, other.p50_ns);
         widen(&mut self.p99_ns, other.p99_ns);
@@ -126,6 +129,7 @@ mod tests {
             received_bytes: 10 * ok,
             connections_opened: 1,
             in_flight_at_end: second,
+            users_at_end: Some(10 * second),
             thread_cpu_ns: vec![5, 6],
             p50_ns: Some(1_000 * second),
             p99_ns: None,
@@ -150,10 +154,12 @@ mod tests {
         assert_eq!((joined.counts.ok, count), (450, 450));
         assert!(joined.counts.is_balanced());
         assert_eq!((joined.received_bytes, joined.in_flight_at_end), (4_500, 3));
+        assert_eq!(joined.users_at_end, Some(30));
         assert_eq!(joined.thread_cpu_ns, [15, 18]);
         assert!(joined.p50_ns.is_some_and(|p50_ns| p50_ns > 1_000_000), "the median of 450, not of medians");
         let extremes = joined.condensed.expect("is condensed");
         assert_eq!(extremes.completed_hz, Some(Extremes { low: 50.0, high: 300.0 }));
+        assert_eq!(extremes.users_at_end, Some(Extremes { low: 10.0, high: 30.0 }));
         assert_eq!(extremes.p50_ns, Some(Extremes { low: 1_000.0, high: 3_000.0 }));
         assert_eq!((extremes.intervals_count, extremes.p99_ns), (3, None));
         assert!(cell.take(|_, _| ()).is_none());

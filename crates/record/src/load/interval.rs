@@ -29,6 +29,10 @@ pub struct Interval {
     pub connections_opened: u64,
     /// Requests between send and last byte when the interval ended.
     pub in_flight_at_end: u64,
+    /// Users whose session had begun and was not over when the interval ended; `None`: the load has no users, or the record
+    /// is older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_at_end: Option<u64>,
     /// CPU time of each generator thread in the interval. Unit: nanoseconds. Source: `CLOCK_THREAD_CPUTIME_ID`.
     pub thread_cpu_ns: Vec<u64>,
     /// Median of response time (open) or service time (closed); `None` without samples.
@@ -53,6 +57,9 @@ pub struct CondensedInterval {
     pub errors_hz: Option<Extremes>,
     /// Requests in flight at the end of an interval.
     pub in_flight_at_end: Option<Extremes>,
+    /// Users in a session at the end of an interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_at_end: Option<Extremes>,
     /// CPU time of all generator threads. Unit: nanoseconds per second.
     pub cpu_ns_per_second: Option<Extremes>,
     /// Median of an interval.

@@ -121,6 +121,9 @@ struct Intervals {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     failures: BTreeMap<FailureClass, Encoded>,
     in_flight: Vec<u64>,
+    /// Users in a session; not there in a load without users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    users: Option<Vec<Option<u64>>>,
     received_bytes: Vec<u64>,
     thread_cpu_ns: Vec<Vec<u64>>,
     p50_ns: Vec<Option<u64>>,
@@ -277,6 +280,10 @@ fn intervals(all: &[Interval]) -> Intervals {
         timed_out: counts(|counts| counts.timed_out),
         failures: failures_over_time(&kept),
         in_flight: kept.iter().map(|interval| interval.in_flight_at_end).collect(),
+        users: kept
+            .iter()
+            .any(|interval| interval.users_at_end.is_some())
+            .then(|| kept.iter().map(|interval| interval.users_at_end).collect()),
         received_bytes: kept.iter().map(|interval| interval.received_bytes).collect(),
         thread_cpu_ns: kept.iter().map(|interval| interval.thread_cpu_ns.clone()).collect(),
         p50_ns: kept.iter().map(|interval| interval.p50_ns).collect(),
@@ -310,11 +317,12 @@ fn joined(neighbors: &[Interval]) -> Interval {
 type ExtremesOf = fn(&CondensedInterval) -> Option<Extremes>;
 
 /// What charts show of an interval, by the name that it has in the page.
-const EXTREMES: [(&str, ExtremesOf); 7] = [
+const EXTREMES: [(&str, ExtremesOf); 8] = [
     ("scheduled", |condensed| condensed.scheduled_hz),
     ("completed", |condensed| condensed.completed_hz),
     ("errors", |condensed| condensed.errors_hz),
     ("in_flight", |condensed| condensed.in_flight_at_end),
+    ("users", |condensed| condensed.users_at_end),
     ("cpu_ns", |condensed| condensed.cpu_ns_per_second),
     ("p50_ns", |condensed| condensed.p50_ns),
     ("p99_ns", |condensed| condensed.p99_ns),

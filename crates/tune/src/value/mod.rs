@@ -114,8 +114,13 @@ impl ValueKind {
             | ValueKind::Rising { .. }
             | ValueKind::IntegerOr { .. }
             | ValueKind::Size { .. }
+            | ValueKind::CpuShare
             | ValueKind::OneOf(_) => {
                 self.parse(typed, &ValueContext { unit, old: "", file: &|_| None }).map(drop)
+            }
+            // The hard limit is raised with it, where it is lower.
+            ValueKind::SoftLimit => {
+                self.parse(typed, &ValueContext { unit, old: "0 unlimited", file: &|_| None }).map(drop)
             }
             _ => Ok(()),
         }
@@ -344,6 +349,16 @@ mod tests {
         assert_eq!(parse_over(ValueKind::SoftLimit, "100", "50 4096").as_deref(), Ok("100 4096"));
         assert_eq!(parse_over(ValueKind::SoftLimit, "9000", "50 4096").as_deref(), Ok("9000 9000"));
         assert_eq!(parse_over(ValueKind::SoftLimit, "9000", "50 unlimited").as_deref(), Ok("9000 unlimited"));
+    }
+
+    #[test]
+    fn what_no_host_takes_is_refused_beforehand() {
+        let check = |kind: ValueKind, typed: &str| kind.check(typed, "descriptors").is_ok();
+        assert!(check(ValueKind::SoftLimit, "256") && check(ValueKind::SoftLimit, "unlimited"));
+        assert!(!check(ValueKind::SoftLimit, "-1") && !check(ValueKind::SoftLimit, "lots"));
+        assert!(check(ValueKind::CpuShare, "0.5") && !check(ValueKind::CpuShare, "-1"));
+        // These depend on the host.
+        assert!(check(ValueKind::CpuList, "900-901"));
     }
 
     #[test]

@@ -90,12 +90,14 @@ pub(super) fn users_ask_for_what_the_server_counts_and_no_operation_vanishes(io:
         plan.threads = threads;
         let count = |number: usize| seen[number].load(Ordering::SeqCst);
         // With 200 pages of the second operation, at most 40 are under way: 160 are over.
-        let (outcome, _) = load_until(&plan, || count(2) >= 40 && count(1) >= 200);
+        let (outcome, kept) = load_until(&plan, || count(2) >= 40 && count(1) >= 200);
         let summary = &outcome.summary;
         let case = format!("{threads}: {:?} {:?}", summary.session, summary.total);
         for (operation, number) in summary.operations.iter().zip(0..) {
             assert_eq!(operation.total.written, count(number), "{case}");
         }
+        // All have begun, and none of them leaves.
+        assert_eq!(kept.intervals.last().and_then(|last| last.users_at_end), Some(40), "{case}");
         // A picture is fetched once by each user, however often the page is.
         assert_eq!(count(2), 40, "{case}");
         let late_ns = outcome.latency.get(LatencyKind::LoopSlip).max().expect("requests were sent") as f64;
@@ -153,4 +155,11 @@ pub(super) fn sessions_that_arrive_also_leave(io: IoChoice) {
     for (operation, seen) in outcome.summary.operations.iter().zip(seen.iter()) {
         assert_eq!(operation.total.written, seen.load(Ordering::SeqCst), "{operation:?}");
     }
+    // Where all is measured, those are left who have not had their second operation.
+    plan.phases.truncate(1);
+    let (outcome, kept) = load(&plan);
+    let [first, second] = outcome.summary.session.as_slice() else { panic!("two operations") };
+    let left = second.completed_count + second.failed_count;
+    let stayed = kept.intervals.last().and_then(|last| last.users_at_end);
+    assert_eq!(stayed, Some(first.started_count - left), "{first:?} {second:?}");
 }

@@ -65,6 +65,7 @@ fn window(thread: u32, index: u32, requests: u64, open: u64) -> PartWindow {
         phase: 0,
         tallies: vec![PartTally { phase: 0, counts, completed: ok, latency, ..PartTally::default() }],
         in_flight: open,
+        users: None,
         cpu_ns: 1_000,
         spun_ns: 0,
     }

@@ -46,7 +46,8 @@ use std::time::Duration;
 use sysdyno_record::load::GapSample;
 use sysdyno_record::plan::{Arrival, SpinChoice};
 use sysdyno_record::units::MonoNs;
-use windows::Windows;
+use users::Users;
+use windows::{Open, Windows};
 
 /// Longest wait, so that a stop is noticed soon. Unit: nanoseconds.
 const MAX_WAIT_NS: u64 = 50_000_000;
@@ -307,6 +308,10 @@ impl<'a, C: Carrier> Worker<'a, C> {
     }
 
     fn end_window(&mut self, end: MonoNs, hand_over: &mut impl FnMut(ThreadWindow)) {
-        hand_over(self.windows.cut(end, self.phases.current, self.pool.in_flight, &mut self.spin));
+        let open = Open {
+            in_flight: self.pool.in_flight,
+            users: self.content.users.as_ref().map(Users::active_count),
+        };
+        hand_over(self.windows.cut(end, self.phases.current, open, &mut self.spin));
     }
 }

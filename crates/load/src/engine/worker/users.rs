@@ -38,6 +38,8 @@ pub(super) struct Users {
     arrivals: Option<Sessions>,
     /// Users whose session is over.
     free: Vec<u32>,
+    /// Users whose session has begun and is not over.
+    active_count: u64,
     /// What is known of the objects that pages embed.
     versions: Versions,
 }
@@ -97,6 +99,7 @@ impl Users {
             due: BinaryHeap::new(),
             arrivals: None,
             free: Vec::new(),
+            active_count: 0,
             versions: Versions::new(tables.objects_count),
         };
         for number in (u64::from(share.thread)..u64::from(plan.users)).step_by(share.threads as usize) {
@@ -190,6 +193,11 @@ impl Users {
         Some((user.number, user.asked_count.wrapping_sub(1)))
     }
 
+    /// Users whose session has begun and is not over.
+    pub(super) fn active_count(&self) -> u64 {
+        self.active_count
+    }
+
     /// When somebody begins something next.
     #[inline]
     pub(super) fn next_due(&self) -> Option<MonoNs> {
@@ -247,6 +255,7 @@ impl<C: Carrier> Worker<'_, C> {
         let Some(users) = &mut self.content.users else { return };
         let noticed = clock::now();
         let user = &mut users.users[number as usize];
+        users.active_count += u64::from(user.state == Doing::Nothing);
         if user.state == Doing::Waiting {
             let before = self.windows.of(user.phase).session(user.operation);
             if matches!(tables.operations[user.operation as usize].pace, Pace::Cycle(_)) {
@@ -306,6 +315,7 @@ impl<C: Carrier> Worker<'_, C> {
         if users.arrivals.is_some() && user.random.random::<f64>() < steps.exit_ratio {
             user.state = Doing::Nothing;
             users.free.push(number);
+            users.active_count -= 1;
             return;
         }
         user.state = Doing::Waiting;

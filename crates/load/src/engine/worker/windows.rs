@@ -14,6 +14,15 @@ use sysdyno_record::units::MonoNs;
 /// Length of a window. Unit: nanoseconds.
 const WINDOW_NS: u64 = 1_000_000_000;
 
+/// What goes on beyond the end of a window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// Requests between send and last byte.
+    pub(super) in_flight: u64,
+    /// Users whose session has begun and is not over; `None`: the load has no users.
+    pub(super) users: Option<u64>,
+}
+
 /// The windows of one thread.
 #[derive(Debug)]
 pub(super) struct Windows<'a> {
@@ -46,7 +55,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Ends the present window, and begins the next one.
-    pub(super) fn cut(&mut self, end: MonoNs, phase: u32, in_flight: u64, spin: &mut Spin) -> ThreadWindow {
+    pub(super) fn cut(&mut self, end: MonoNs, phase: u32, open: Open, spin: &mut Spin) -> ThreadWindow {
         let cpu_ns = clock::thread_cpu_ns();
         let window = ThreadWindow {
             index: self.index,
@@ -54,7 +63,8 @@ impl<'a> Windows<'a> {
             end,
             phase,
             tallies: self.tallies.take(),
-            in_flight,
+            in_flight: open.in_flight,
+            users: open.users,
             cpu_ns: cpu_ns - self.cpu_ns,
             spun_ns: spin.take_ns(),
         };
