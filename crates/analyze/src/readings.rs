@@ -241,6 +241,11 @@ impl<'a> Window<'a> {
         self.sum_cpus(column::PROCESS_CPU, processes)
     }
 
+    /// CPU time of programs that a process has started and waited for, as they end. Unit: CPUs. `None`: it has no readings.
+    pub fn reaped_cpus(&self, process: &WatchedProcess) -> Option<f64> {
+        self.sum_cpus(column::PROCESS_REAPED, &[process])
+    }
+
     /// Time in which these processes could run but had no CPU, summed over threads. Unit: CPUs.
     ///
     /// `None`: none of them has readings.

@@ -344,6 +344,7 @@ quantities! {
     PROCESS_CPU "process.cpu_us" "us" Counter Process "clock_getcpuclockid" "of the process, threads that have ended included";
     PROCESS_USER "process.user_us" "us" Counter Process "/proc/PID/stat" "utime";
     PROCESS_SYSTEM "process.system_us" "us" Counter Process "/proc/PID/stat" "stime";
+    PROCESS_REAPED "process.reaped_us" "us" Counter Process "/proc/PID/stat" "cutime, cstime";
     PROCESS_RUN_DELAY "process.run_delay_us" "us" Counter Process "/proc/PID/task/TID/schedstat" "field 2";
     PROCESS_RSS "process.rss_bytes" "bytes" Gauge Process "/proc/PID/stat" "rss";
     PROCESS_MAJOR_FAULTS "process.major_faults_count" "count" Counter Process "/proc/PID/stat" "majflt";

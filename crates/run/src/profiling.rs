@@ -168,6 +168,7 @@ mod tests {
             session_id: 0,
             start_ticks: 0,
             cpu_ticks: 0,
+            reaped_ticks: 0,
             threads_count: 1,
             is_blocked: false,
             command: String::new(),

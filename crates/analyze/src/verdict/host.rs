@@ -70,14 +70,19 @@ const NAMED_RATIO: f64 = 0.1;
 /// A process that was there for less than this part of the time has its seconds told. Unit: ratio.
 const ALL_THE_TIME_RATIO: f64 = 0.8;
 
-/// `: 'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s`.
+/// `: 'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s, 'make' (process 90) 0.20
+/// CPUs by programs that it starts`.
 fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
-    let used = processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process)));
-    let mut used: Vec<_> = used.filter(|(cpus, _)| *cpus > NAMED_RATIO * foreign_cpus).collect();
-    used.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let text = |(used, process): &(f64, &WatchedProcess)| {
+    let own =
+        processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process, false)));
+    let started = processes.iter().map(|process| (started_cpus(process, processes, window), *process, true));
+    let mut used: Vec<_> =
+        own.chain(started).filter(|(cpus, ..)| *cpus > NAMED_RATIO * foreign_cpus).collect();
+    used.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+    let text = |(used, process, is_started): &(f64, &WatchedProcess, bool)| {
         let unit = process.unit.as_ref().map_or(String::new(), |unit| format!(" of {}", name(unit)));
-        let when = window.growth(column::PROCESS_CPU, &process_scope(process)).map(|growth| growth.between);
+        let column = if *is_started { column::PROCESS_REAPED } else { column::PROCESS_CPU };
+        let when = window.growth(column, &process_scope(process)).map(|growth| growth.between);
         // One that was there before it was noticed did what it did then as well.
         let when = when.map(|[from, to]| [from.min(started_at(process).max(window.begin)), to]);
         let when = when.filter(|[from, to]| to.seconds_since(*from) < ALL_THE_TIME_RATIO * window.seconds());
@@ -85,10 +90,19 @@ fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> S
             let [from, to] = at.map(|at| at.seconds_since(window.begin));
             format!(" from {from:.0} s to {to:.0} s")
         });
-        format!("'{}' (process {}){unit} {} CPUs{when}", name(&process.command), process.pid, cpus(*used))
+        let by = if *is_started { " by programs that it starts" } else { "" };
+        format!("'{}' (process {}){unit} {} CPUs{by}{when}", name(&process.command), process.pid, cpus(*used))
     };
     let texts: Vec<String> = used.iter().take(3).map(text).collect();
     if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) }
+}
+
+/// CPU time of programs that a process has started, and that ended before anybody could watch them.
+fn started_cpus(process: &WatchedProcess, watched: &[&WatchedProcess], window: &Window) -> f64 {
+    let children: Vec<&WatchedProcess> =
+        watched.iter().copied().filter(|child| child.parent_pid == Some(process.pid)).collect();
+    let seen = window.process_cpus(&children).unwrap_or(0.0);
+    window.reaped_cpus(process).map_or(0.0, |reaped| reaped - seen)
 }
 
 /// What others used of the generator's machine, where that is not the server's.

@@ -304,6 +304,20 @@ fn m11_somebody_else_on_the_host() {
         case.watched.push(WatchedProcess { unit: Some("backup.service".into()), ..busy });
     });
     assert!(text_of("M11", named).ends_with(": 'gzip' (process 77) of backup.service 0.50 CPUs"));
+    // A shell starts a program again and again, and one of them lived long enough to be watched.
+    let started = open()
+        .cpu(0.4, 0.3, 0.05)
+        .counter("process.cpu_us", "process:77", 0.01e6)
+        .counter("process.reaped_us", "process:77", 0.5e6)
+        .counter("process.cpu_us", "process:78", 0.2e6)
+        .counter("process.reaped_us", "process:78", 0.0)
+        .edit(|case| {
+            let shell = WatchedProcess::new(77, 1, "sh", ProcessRole::Foreign);
+            let program = WatchedProcess::new(78, 1, "gzip", ProcessRole::Foreign);
+            case.watched.extend([shell, WatchedProcess { parent_pid: Some(77), ..program }]);
+        });
+    let named = ": 'sh' (process 77) 0.30 CPUs by programs that it starts, 'gzip' (process 78) 0.20 CPUs";
+    assert!(text_of("M11", started.clone()).ends_with(named), "{}", text_of("M11", started));
     let unseen = |until: f64| {
         let case = with_tier(open().cpu(0.4, 0.1, 0.05), "php", "127.0.0.1:9000", 1, TARGET);
         case.edit(|case| {

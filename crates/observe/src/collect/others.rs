@@ -1,8 +1,8 @@
 //! Finds other users of the CPUs: processes that belong neither to the server nor to the generator. They are watched from
 //! then on, so that the source of a disturbance can be named.
 //!
-//! This collector has no columns. It notices a process by its CPU time between two looks; a process that lives shorter than
-//! that stays unseen.
+//! This collector has no columns. It notices a process by its CPU time between two looks, and by that of programs that it has
+//! started and waited for: those may live shorter than that.
 
 use super::{Collector, Pass, Table};
 use crate::clock;
@@ -28,7 +28,7 @@ const MAX_LOOK_RATIO: u64 = 200;
 #[derive(Default)]
 struct OthersCollector {
     table: Table,
-    /// CPU time of each process when it was looked at last, with its start.
+    /// Start of each process, and its CPU time with that of its children when it was looked at last.
     seen: HashMap<u32, [u64; 2]>,
     looked: Option<MonoNs>,
     next_look: MonoNs,
@@ -40,9 +40,9 @@ impl OthersCollector {
         let mut busy = Vec::new();
         let processes = host_processes();
         for process in &processes {
-            let ticks = [process.start_ticks, process.cpu_ticks];
+            let ticks = [process.start_ticks, process.cpu_ticks.saturating_add(process.reaped_ticks)];
             let before = self.seen.get(&process.pid).filter(|before| before[0] == process.start_ticks);
-            let used = before.and_then(|before| process.cpu_ticks.checked_sub(before[1]));
+            let used = before.and_then(|before| ticks[1].checked_sub(before[1]));
             busy.extend(used.filter(|used| is_noticed(*used, passed_ns)).map(|used| (used, process)));
             self.seen.insert(process.pid, ticks);
         }

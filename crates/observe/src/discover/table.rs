@@ -20,6 +20,8 @@ pub struct HostProcess {
     pub start_ticks: u64,
     /// CPU time that it has used. Unit: ticks of `USER_HZ`.
     pub cpu_ticks: u64,
+    /// CPU time of the children that it has waited for, and of those that these had waited for. Unit: ticks of `USER_HZ`.
+    pub reaped_ticks: u64,
     /// Its threads.
     pub threads_count: u64,
     /// Whether its first thread sleeps and cannot be interrupted: it waits for a disk.
@@ -100,6 +102,7 @@ fn read(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<HostProcess> {
         session_id,
         start_ticks: stat.start_ticks,
         cpu_ticks,
+        reaped_ticks: stat.reaped_ticks,
         threads_count: stat.threads_count,
         is_blocked: stat.state == b'D',
         command,

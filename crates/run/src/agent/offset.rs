@@ -10,6 +10,12 @@ use sysdyno_record::units::MonoNs;
 /// Exchanges of one measurement of a clock.
 pub const CLOCK_EXCHANGES: usize = 32;
 
+/// Where round trips are long, so many have to do.
+pub(super) const FEW_EXCHANGES: usize = 3;
+
+/// After so long a measurement has enough with these. Unit: nanoseconds.
+pub(super) const EXCHANGES_NS: u64 = 2_000_000_000;
+
 /// One question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockExchange {

@@ -9,6 +9,7 @@ pub(super) struct ProcessValues {
     pub(super) cpu_us: Option<u64>,
     pub(super) user_us: Option<u64>,
     pub(super) system_us: Option<u64>,
+    pub(super) reaped_us: Option<u64>,
     pub(super) run_delay_us: Option<u64>,
     pub(super) rss_bytes: Option<u64>,
     pub(super) major_faults_count: Option<u64>,
@@ -22,7 +23,7 @@ pub(super) struct ProcessValues {
 }
 
 /// Columns of a process.
-pub(super) const PROCESS_WIDTH: usize = 13;
+pub(super) const PROCESS_WIDTH: usize = 14;
 /// Columns of a thread.
 pub(super) const THREAD_WIDTH: usize = 2;
 
@@ -33,6 +34,7 @@ impl ProcessValues {
             self.cpu_us,
             self.user_us,
             self.system_us,
+            self.reaped_us,
             self.run_delay_us,
             self.rss_bytes,
             self.major_faults_count,
@@ -65,6 +67,7 @@ pub(super) const SOURCES: [ColumnSource; PROCESS_WIDTH] = [
     ColumnSource::Stat,
     ColumnSource::Stat,
     ColumnSource::Stat,
+    ColumnSource::Stat,
     ColumnSource::Schedule,
     ColumnSource::Stat,
     ColumnSource::Stat,
@@ -83,6 +86,7 @@ pub(super) fn process_columns(scope: &str) -> [Column; PROCESS_WIDTH] {
         column::PROCESS_CPU.of(scope),
         column::PROCESS_USER.of(scope),
         column::PROCESS_SYSTEM.of(scope),
+        column::PROCESS_REAPED.of(scope),
         column::PROCESS_RUN_DELAY.of(scope),
         column::PROCESS_RSS.of(scope),
         column::PROCESS_MAJOR_FAULTS.of(scope),

@@ -182,6 +182,7 @@ impl ProcessReader {
         let to_us = |ticks: u64| ticks.saturating_mul(tick_us());
         let (user_us, system_us) = (to_us(stat.user_ticks), to_us(stat.system_ticks));
         (values.user_us, values.system_us) = (Some(user_us), Some(system_us));
+        values.reaped_us = Some(to_us(stat.reaped_ticks));
         values.rss_bytes = Some(stat.rss_pages.saturating_mul(rustix::param::page_size() as u64));
         values.major_faults_count = Some(stat.major_faults_count);
         values.threads_count = Some(stat.threads_count);
