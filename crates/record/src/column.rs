@@ -317,6 +317,7 @@ quantities! {
     CONNECTIONS_ESTABLISHED "connections.established_count" "count" Gauge Listener "sock_diag" "ESTABLISHED sockets";
     CONNECTIONS_UNREAD "connections.unread_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of ESTABLISHED sockets";
     CONNECTIONS_UNSENT "connections.unsent_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of ESTABLISHED sockets";
+    CONNECTIONS_STUCK "connections.stuck_count" "count" Gauge Listener "sock_diag" "idiag_retrans";
     CONNECTIONS_HELD_BACK "connections.held_back_ratio" "ratio" Gauge Listener "sock_diag" "tcpi_sndbuf_limited";
     WAITS_THREADS "waits.threads_count" "count" Gauge Tier "/proc/PID/task" "threads that serve requests";
     WAITS_RUNNING "waits.running_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "running, or state R";

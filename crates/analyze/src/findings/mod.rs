@@ -15,6 +15,7 @@
 mod accept;
 mod affinity;
 mod backend;
+mod black_hole;
 mod bursts;
 mod capped;
 mod cpu;
@@ -178,6 +179,7 @@ pub static RULES: &[&Rule] = &[
     &refused::RATE_LIMITED,
     &gateway::BAD_GATEWAY,
     &capped::CAPPED,
+    &black_hole::RULE,
     &receive::BACKLOG_DROPS,
     &receive::FLOW_LIMIT,
     &ip_path::SQUEEZED,

@@ -46,6 +46,12 @@ const STARVED: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const CROWDED: Threshold = Threshold::new(
+    "the same where all CPUs are in use and the threads are awake, so that they run when others let them",
+    0.25,
+    "ratio",
+    HOUSE,
+);
 const AWAKE: Threshold = Threshold::new(
     "share of server threads that use or wait for a CPU, to explain the queue",
     0.25,
@@ -85,6 +91,7 @@ pub(super) const POOL_FULL: Rule = Rule {
         MACHINE_IDLE,
         THREAD_IDLE,
         STARVED,
+        CROWDED,
         AWAKE,
         MACHINE_FULL,
         ALL_WAIT,
@@ -209,12 +216,15 @@ fn starved(scene: &Scene, window: &Window) -> Option<String> {
     let targets = scene.focus.processes(ProcessRole::Target);
     let waited = window.process_run_delay(&targets)?;
     let wanted = waited + window.process_cpus(&targets)?;
-    let share = ratio(waited, wanted).filter(|share| *share >= STARVED.value)?;
+    let share = ratio(waited, wanted)?;
     let threads = sum_known(targets.iter().map(|process| {
         window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
     }))?;
     let is_full = window.machine().is_some_and(|machine| machine.busy_ratio >= MACHINE_FULL.value);
-    (is_full || wanted >= AWAKE.value * threads)
+    let is_awake = wanted >= AWAKE.value * threads;
+    let is_starved = share >= STARVED.value && (is_full || is_awake);
+    let is_crowded = share >= CROWDED.value && is_full && is_awake;
+    (is_starved || is_crowded)
         .then(|| format!("server threads that could run waited for a CPU {} of the time", percent(share)))
 }
 

@@ -256,6 +256,14 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
     assert_eq!(confidence_of("F04", in_line(8.0)), Some(Likely), "most threads ask for no CPU");
     let full = in_line(8.0).cpu(0.6, 0.37, 0.0);
     assert_eq!(confidence_of("F04", full), Some(Excluded), "others have the CPUs, and none is free");
+    let crowded = |delay: f64| {
+        let scope = format!("process:{TARGET}");
+        let server = pool().server(0.4).gauge("process.threads_count", &scope, 2.0);
+        server.counter("process.run_delay_us", &scope, delay * 1e6)
+    };
+    assert_eq!(confidence_of("F04", crowded(0.25).cpu(0.6, 0.37, 0.0)), Some(Excluded), "all share the CPUs");
+    assert_eq!(confidence_of("F04", crowded(0.25).cpu(0.4, 0.2, 0.0)), Some(Likely), "CPUs are idle");
+    assert_eq!(confidence_of("F04", crowded(0.05).cpu(0.6, 0.37, 0.0)), Some(Likely), "nobody waits for one");
     let queue = |length: f64| {
         let queue = pool().gauge("connections.unread_count", LISTENER, 0.0);
         queue.gauge("listener.queue_count", LISTENER, length)

@@ -61,9 +61,16 @@ pub(super) struct Queue {
     pub(super) limit_count: Option<u64>,
 }
 
-/// Columns of an address: queue, limit; then all, unread, and unsent connections if it is TCP, and the time that these were held
-/// back.
-const WIDTH: usize = 6;
+/// Columns of an address: queue, limit; then all, unread, unsent, and stuck connections if it is TCP, and the time that these were
+/// held back.
+const WIDTH: usize = 7;
+
+/// A connection that has sent its first segment again so often is stuck.
+const STUCK_RETRANSMITS: u8 = 2;
+
+/// A response that fits into the smallest packets is no sign of what happens to large ones. Unit: bytes. Source: RFC 9293, section
+/// 3.7.1.
+const SMALL_BYTES: u32 = 536;
 
 /// From so many connections on, none is asked for its times.
 const MAX_TIMED: u64 = 1024;
@@ -134,10 +141,11 @@ impl ListenerCollector {
             self.table.set_count(index * WIDTH + 2, Some(connections.established_count));
             self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
             self.table.set_count(index * WIDTH + 4, Some(connections.unsent_count));
+            self.table.set_count(index * WIDTH + 5, Some(connections.stuck_count));
             connections
                 .held_back_ratio()
                 .into_iter()
-                .for_each(|ratio| self.table.set(index * WIDTH + 5, ratio));
+                .for_each(|ratio| self.table.set(index * WIDTH + 6, ratio));
         }
         let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         // The first count is made when the columns are found out; the first sample follows it at once.
@@ -264,6 +272,8 @@ struct Connections {
     established_count: u64,
     unread_count: u64,
     unsent_count: u64,
+    /// Those of them whose first segment is sent again and again.
+    stuck_count: u64,
     /// How long they have been sending, and for how much of that their send buffers were full. Unit: microseconds.
     sending_us: [u64; 2],
 }
@@ -282,6 +292,9 @@ impl Connections {
                 out.established_count += 1;
                 out.unread_count += u64::from(socket.receive_queue > 0);
                 out.unsent_count += u64::from(socket.send_queue > 0);
+                let is_stuck =
+                    socket.retransmits_count >= STUCK_RETRANSMITS && socket.send_queue > SMALL_BYTES;
+                out.stuck_count += u64::from(is_stuck);
                 for (sum, time) in out.sending_us.iter_mut().zip(socket.sending_us.unwrap_or_default()) {
                     *sum = sum.saturating_add(time);
                 }
@@ -303,6 +316,7 @@ fn columns(scope: &str) -> [Column; WIDTH] {
         column::CONNECTIONS_ESTABLISHED.of(scope),
         column::CONNECTIONS_UNREAD.of(scope),
         column::CONNECTIONS_UNSENT.of(scope),
+        column::CONNECTIONS_STUCK.of(scope),
         column::CONNECTIONS_HELD_BACK.of(scope),
     ]
 }

@@ -15,6 +15,9 @@ const IPPROTO_TCP: u8 = 6;
 const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_SKV6ONLY: u16 = 11;
 
+/// `idiag_timer` of a socket whose retransmission timer runs. Source: `net/ipv4/inet_diag.c`, `inet_sk_diag_fill`.
+const RETRANSMITTING: u8 = 1;
+
 /// Of `struct tcp_info`: `tcpi_busy_time` and `tcpi_sndbuf_limited`. Unit: bytes from its beginning.
 /// Source: `include/uapi/linux/tcp.h`.
 const BUSY_TIME: usize = 168;
@@ -129,6 +132,8 @@ pub(crate) struct InetSocket {
     pub(crate) receive_queue: u32,
     /// Listening: the limit of the queue; else bytes that wait to be acknowledged.
     pub(crate) send_queue: u32,
+    /// How often the first segment that waits to be acknowledged was sent again since the last progress.
+    pub(crate) retransmits_count: u8,
     /// 0: it has not been accepted yet.
     pub(crate) inode: u32,
     /// Whether an IPv6 socket takes no IPv4 connections; `None`: not told.
@@ -143,6 +148,7 @@ impl InetSocket {
         let family = *payload.first()?;
         let (local, remote) = (end(family, payload, 4, 8)?, end(family, payload, 6, 24)?);
         let attributes = payload.get(ANSWER_BYTES..)?;
+        let [timer, retransmits_count] = [*payload.get(2)?, *payload.get(3)?];
         let only = find(attributes, INET_DIAG_SKV6ONLY);
         let info = find(attributes, INET_DIAG_INFO);
         let time = |at: usize| Some(u64::from_ne_bytes(info?.get(at..at + 8)?.try_into().ok()?));
@@ -153,6 +159,7 @@ impl InetSocket {
             remote,
             receive_queue: word(payload, 56)?,
             send_queue: word(payload, 60)?,
+            retransmits_count: if timer == RETRANSMITTING { retransmits_count } else { 0 },
             inode: word(payload, 68)?,
             is_v6_only: only.and_then(|value| value.first().map(|flag| *flag != 0)),
             sending_us: time(BUSY_TIME).zip(time(HELD_BACK_TIME)).map(|(busy, held)| [busy, held]),
@@ -216,6 +223,7 @@ mod tests {
             remote: "[::]:0".parse().expect("is one"),
             receive_queue: 512,
             send_queue: 511,
+            retransmits_count: 0,
             inode: 99,
             is_v6_only: Some(true),
             sending_us: Some([9000, 7000]),

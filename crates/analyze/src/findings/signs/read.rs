@@ -98,7 +98,9 @@ impl LimitSign {
             }
             SignMeasure::Part(whole) => {
                 let window = view.server_whole();
+                // Where most are dropped, they may not be among all.
                 ratio(window.occurrences(quantity, scope)?, window.occurrences(whole, scope)?)
+                    .map(|part| part.min(1.0))
             }
             SignMeasure::Hz => steady.growth(quantity, scope)?.per_second(),
             SignMeasure::TimeRatio => {
