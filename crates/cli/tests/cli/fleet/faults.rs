@@ -1,21 +1,15 @@
 //! What becomes of a load when agents, broker, or network fail in other ways than by a plain death.
 
 use super::{
-    LEASE_LIMIT, LIMIT, await_load, document, is_thorough, logged, long_load, no_process_is_left, reason,
+    LIMIT, await_load, document, is_thorough, logged, long_load, no_process_is_left, reason,
     sent_after_lease, signal, written,
 };
 use crate::rig::fleet::{FleetRig, NEEDS};
-use crate::rig::program::Program;
+use crate::rig::program::{Outcome, Program};
 use crate::rig::{skip, wait_until};
 use crate::server_host::lines;
 use rustix::process::Signal;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
-
-/// What an agent has sent at most since it could tell it last.
-const UNTOLD: u64 = 400;
 
 #[test]
 fn a_broker_that_dies_stops_the_load_and_what_was_measured_comes_afterwards() {
@@ -94,30 +88,43 @@ fn with_min_hosts_the_others_go_on_and_send_their_own_part_only() {
     assert!(outcome.json()["generators"][2]["lost"].is_string(), "{outcome}");
 }
 
+/// How a load of two agents ends when host `number` is cut off from the broker, and only from it; the controller is on the last
+/// host. So many agents have to stop within the lease. `None`: something is lacking.
+fn cut_off(number: usize, stopped: usize) -> Option<Outcome> {
+    let rig = FleetRig::make(2)?;
+    let program = Program::new();
+    let mut running = rig.start(&program, long_load(&rig));
+    await_load(&rig, &mut running, 2);
+    // Of a cut in one direction, TCP would let what is under way in the other one arrive for a while, which the lease counts from.
+    let rules = "add table inet cut; add chain inet cut out { type filter hook output priority 0; }; \
+                 add chain inet cut in { type filter hook input priority 0; }; \
+                 add rule inet cut out tcp dport 4222 drop; add rule inet cut in tcp sport 4222 drop";
+    let ended = rig.star().generator_command(number, "nft").arg(rules).status().expect("nft starts");
+    assert!(ended.success(), "the network can be cut");
+    assert_eq!(sent_after_lease(&rig, stopped), 0, "the load went on");
+    let outcome = running.finish(LIMIT);
+    outcome.expect_code(3);
+    Some(outcome)
+}
+
 #[test]
 fn an_agent_that_is_cut_off_stops_by_itself_and_is_named() {
     let test = "an_agent_that_is_cut_off_stops_by_itself_and_is_named";
     if !is_thorough(test) || !crate::rig::has(test, &["nftables"]) {
         return;
     }
-    let Some(rig) = FleetRig::make(2) else { return skip(test, NEEDS) };
-    let program = Program::new();
-    let mut running = rig.start(&program, long_load(&rig));
-    await_load(&rig, &mut running, 2);
-    // The way to the broker and back only: the server can still be reached. Of a cut in one direction, TCP would let what is under
-    // way in the other one arrive for a while, which the lease counts from.
-    let rules = "add table inet cut; add chain inet cut out { type filter hook output priority 0; }; \
-                 add chain inet cut in { type filter hook input priority 0; }; \
-                 add rule inet cut out tcp dport 4222 drop; add rule inet cut in tcp sport 4222 drop";
-    let ended = rig.star().generator_command(0, "nft").arg(rules).status().expect("nft starts");
-    assert!(ended.success(), "the network can be cut");
-    std::thread::sleep(LEASE_LIMIT);
-    let stopped = rig.star().logged_of(0);
-    std::thread::sleep(Duration::from_secs(2));
-    assert_eq!(rig.star().logged_of(0), stopped, "it went on without its controller");
-    let outcome = running.finish(LIMIT);
-    outcome.expect_code(3);
+    let Some(outcome) = cut_off(0, 1) else { return skip(test, NEEDS) };
     assert!(outcome.json()["generators"][0]["lost"].is_string(), "{outcome}");
+}
+
+#[test]
+fn a_controller_that_is_cut_off_leaves_nobody_sending() {
+    let test = "a_controller_that_is_cut_off_leaves_nobody_sending";
+    if !is_thorough(test) || !crate::rig::has(test, &["nftables"]) {
+        return;
+    }
+    let Some(outcome) = cut_off(2, 2) else { return skip(test, NEEDS) };
+    assert!(reason(&outcome).contains("was lost"), "{outcome}");
 }
 
 #[test]
@@ -143,56 +150,6 @@ fn an_agent_that_was_frozen_does_not_catch_up() {
     let late = rig.star().logged_of(0) - before;
     assert!(late < 600, "{late} requests were sent late: {outcome}");
     assert_eq!(written(&program.run_folder().expect("is kept")), rig.star().status_count(), "{outcome}");
-}
-
-/// A file system of a megabyte in memory; unmounted with the value.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    fn mount(at: PathBuf) -> Option<SmallDisk> {
-        std::fs::create_dir_all(&at).expect("a folder");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"]).arg(&at);
-        mount.status().is_ok_and(|status| status.success()).then_some(SmallDisk(at))
-    }
-
-    /// Leaves no room on it.
-    fn fill(&self) {
-        let mut file = std::fs::File::create(self.0.join("filler")).expect("a file");
-        while file.write_all(&[0; 4096]).is_ok() {}
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
-    }
-}
-
-#[test]
-fn an_agent_whose_disk_is_full_stops_and_is_named_with_the_reason() {
-    let test = "an_agent_whose_disk_is_full_stops_and_is_named_with_the_reason";
-    if !is_thorough(test) {
-        return;
-    }
-    let Some(mut rig) = FleetRig::without_agents(2) else { return skip(test, NEEDS) };
-    let Some(disk) = SmallDisk::mount(rig.agent_state(0)) else { return skip(test, &["mount"]) };
-    (0..2).for_each(|number| rig.start_agent(number, &["--allow", "load"]));
-    rig.await_agents(2);
-    let program = Program::new();
-    let mut running = rig.start(&program, long_load(&rig));
-    await_load(&rig, &mut running, 2);
-    disk.fill();
-    let outcome = running.finish(LIMIT);
-    outcome.expect_code(3);
-    let lost = outcome.json()["generators"][0]["lost"].to_string();
-    assert!(lost.contains("No space left on device"), "{outcome}");
-    let counted = written(&program.run_folder().expect("the run is kept"));
-    let is_told = || (counted..=counted + UNTOLD).contains(&logged(&rig, 2));
-    assert!(wait_until(Duration::from_secs(5), is_told), "{counted} counted, {} served", logged(&rig, 2));
-    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
-    drop(rig);
-    drop(disk);
 }
 
 #[test]

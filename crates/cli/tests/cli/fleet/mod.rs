@@ -1,8 +1,10 @@
 //! `sysdyno fleet`: agents that dial out to a real broker, and what becomes of a load when one of the three dies.
 
+mod disks;
 mod faults;
 mod kills;
 mod labs;
+mod messages;
 mod orders;
 mod pauses;
 mod ways;

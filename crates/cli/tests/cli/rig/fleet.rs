@@ -63,9 +63,7 @@ impl FleetRig {
 
     /// The process of the broker.
     pub fn broker_pid(&self) -> u32 {
-        let text = fs::read_to_string(self.state().join("fleet/broker.json")).expect("a broker was started");
-        let state: Value = serde_json::from_str(&text).expect("it is JSON");
-        state["process"]["pid"].as_u64().expect("it has a process") as u32
+        broker_pid(self.state())
     }
 
     /// The process of an agent.
@@ -182,6 +180,13 @@ impl Drop for FleetRig {
     }
 }
 
+/// The process of a broker that was started with this state folder.
+fn broker_pid(state: &Path) -> u32 {
+    let text = fs::read_to_string(state.join("fleet/broker.json")).expect("a broker was started");
+    let state: Value = serde_json::from_str(&text).expect("it is JSON");
+    state["process"]["pid"].as_u64().expect("it has a process") as u32
+}
+
 /// What tests of fleets on the loopback interface need.
 pub const NEAR_NEEDS: &[&str] = &["nats-server"];
 
@@ -208,6 +213,11 @@ impl NearFleet {
 
     pub fn state(&self) -> &Path {
         self.state.path()
+    }
+
+    /// The process of the broker.
+    pub fn broker_pid(&self) -> u32 {
+        broker_pid(self.state())
     }
 
     /// A command on this host, not yet started.
