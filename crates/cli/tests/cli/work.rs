@@ -94,7 +94,9 @@ fn a_run_of_commands_is_shown_again_and_has_a_page() {
 fn what_never_succeeds_is_not_a_result() {
     let outcome = Program::new().run(["load", "--command", "/nowhere/at/all", "-n", "2", "--json"]);
     outcome.expect_code(3);
-    assert_eq!(outcome.json()["verdict"]["reasons"][0]["id"], "W02", "{outcome}");
+    let reason = &outcome.json()["verdict"]["reasons"][0];
+    assert_eq!(reason["id"], "W02", "{outcome}");
+    assert!(reason["text"].to_string().contains("cannot start '/nowhere/at/all'"), "{outcome}");
     assert!(outcome.json()["summary"]["wall_ns"].is_null(), "{outcome}");
     let outcome = Program::new().run(["load", "--command", "sleep 600", "-n", "1", "-T", "100ms", "--json"]);
     outcome.expect_code(3);

@@ -100,7 +100,10 @@ pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
     };
     let child = match command.spawn() {
         Ok(child) => Pid::from_child(&child),
-        Err(error) => return not_started(error.to_string()),
+        Err(error) => {
+            let program = setting.words.first().map_or(String::new(), |word| word.escape_debug().to_string());
+            return not_started(format!("cannot start '{program}': {error}"));
+        }
     };
     let pid = child.as_raw_nonzero().get().unsigned_abs();
     let mut waits = BTreeMap::new();
