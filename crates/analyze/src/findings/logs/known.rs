@@ -55,6 +55,16 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
         "raise its limit (LimitNOFILE=, ulimit -n, worker_rlimit_nofile)",
     ),
     cause(
+        "unable to fork",
+        "A process may not start more processes",
+        "raise the limit on tasks (pids.max, TasksMax=, the container's --pids-limit, ulimit -u), or start fewer programs",
+    ),
+    cause(
+        "fork: retry: resource temporarily unavailable",
+        "A process may not start more processes",
+        "raise the limit on tasks (pids.max, TasksMax=, the container's --pids-limit, ulimit -u), or start fewer programs",
+    ),
+    cause(
         "no file descriptors available",
         "The host ran out of file descriptors",
         "raise fs.file-max, or find who holds them",
