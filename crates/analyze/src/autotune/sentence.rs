@@ -36,11 +36,11 @@ pub(super) fn headline(conclusion: &AutotuneConclusion, effect_ratio: f64) -> St
     let metric = &conclusion.metric;
     match (&conclusion.outcome, kept.as_slice()) {
         (Some(effect), [_, ..]) if conclusion.is_proven => {
-            sentence(&format!("{} with {}", changed(metric, effect), list(&kept)))
+            sentence(&format!("{metric} {} with {}", effect_text(effect), list(&kept)))
         }
         (Some(effect), [_, ..]) => format!(
-            "Each of the changes helped, but together they are not proven to: {} with {}",
-            changed(metric, effect),
+            "Each of the changes helped, but together they are not proven to: {metric} {} with {}",
+            effect_text(effect),
             list(&kept)
         ),
         (None, [_, ..]) => format!("Kept so far: {}; the outcome was not measured", list(&kept)),
@@ -57,13 +57,6 @@ pub(super) fn headline(conclusion: &AutotuneConclusion, effect_ratio: f64) -> St
             counted(conclusion.tried.len() as f64, "change")
         ),
     }
-}
-
-/// `goodput changes by +78% (…)`, `goodput × 12 (…)`.
-fn changed(metric: &str, effect: &Effect) -> String {
-    let text = effect_text(effect);
-    let verb = if text.starts_with(['×', '÷']) { "" } else { "changes by " };
-    format!("{metric} {verb}{text}")
 }
 
 /// What came of a change.

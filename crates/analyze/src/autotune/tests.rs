@@ -251,7 +251,7 @@ fn the_whole_way_keeps_what_helps_and_ends_with_what_it_is_worth() {
     let word = |title: &str| result.tried.iter().find(|one| one.candidate.title == title).map(|one| one.word);
     assert_eq!(word("php-fpm: 8 children"), Some(TriedWord::NoDifference));
     assert_eq!(word("PHP: compiled programs are kept"), Some(TriedWord::Kept));
-    assert!(result.headline.starts_with("Goodput changes by +440%"), "{}", result.headline);
+    assert!(result.headline.starts_with("Goodput +440% (95% interval"), "{}", result.headline);
 }
 
 #[test]

@@ -105,8 +105,8 @@ fn draw_around(input: &AutotuneInput<'_>, screen: &mut Screen) {
     let conclusion = input.conclusion;
     screen.gap();
     let took = number::span(Duration::from_nanos(conclusion.elapsed_ns));
-    let ending =
-        format!("{}, after {} steps in {took}", ending_text(conclusion.ending), conclusion.steps_count);
+    let steps = number::counted(conclusion.steps_count.into(), "step");
+    let ending = format!("{}, after {steps} in {took}", ending_text(conclusion.ending));
     screen.sentence(Rank::Extra, (Tone::Quiet, "end"), (Tone::Quiet, &ending));
     let state = match (conclusion.kept.is_empty(), conclusion.is_in_force) {
         (true, _) => "the server is as it was found",
