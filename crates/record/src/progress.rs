@@ -193,7 +193,7 @@ pub struct LoadSecond {
     pub latency_ns: SecondLatency,
     /// Requests between send and last byte when the interval ended.
     pub in_flight_at_end: u64,
-    /// Users whose session had begun and was not over when the interval ended; `None`: the load has no users.
+    /// Users in a session when the interval ended; `None`: the load has no users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_at_end: Option<u64>,
     /// Bytes received, heads included.

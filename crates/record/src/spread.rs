@@ -98,7 +98,7 @@ pub struct PartWindow {
     pub tallies: Vec<PartTally>,
     /// Requests between send and last byte at its end.
     pub in_flight: u64,
-    /// Users whose session had begun and was not over at its end; `None`: the load has no users.
+    /// Users in a session at its end; `None`: the load has no users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u64>,
     /// CPU time of the thread in it. Unit: nanoseconds.

@@ -485,7 +485,7 @@ export interface Intervals {
   /** Failed requests by class, of the classes that there are. */
   failures?: Record<string, Encoded>;
   in_flight: number[];
-  /** Users whose session had begun and was not over; only in loads with users. */
+  /** Users in a session; only in loads with users. */
   users?: (number | null)[];
   received_bytes: number[];
   thread_cpu_ns: number[][];

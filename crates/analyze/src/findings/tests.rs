@@ -497,6 +497,12 @@ fn f01_descriptors_used_up() {
     assert_eq!(finding.confidence, Likely);
     assert!(finding.title.contains("1,020 of its 1,024"), "{}", finding.title);
     assert_eq!(confidence_of("F01", open(100.0)), Some(Excluded));
+    let lowered = find("F01", open(1030.0)).expect("a finding");
+    assert!(
+        lowered.title.contains("had 1,030 file descriptors open, with a limit of 1,024"),
+        "{}",
+        lowered.title
+    );
 }
 
 #[test]

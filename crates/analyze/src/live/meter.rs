@@ -197,11 +197,7 @@ impl RunMeter {
                 "Requests between send and last byte.",
                 Some(last.in_flight_at_end as f64),
             ),
-            level(
-                "sysdyno_active_users",
-                "Users whose session had begun and was not over.",
-                last.users_at_end.map(|users| users as f64),
-            ),
+            level("sysdyno_active_users", "Users in a session.", last.users_at_end.map(|users| users as f64)),
             percentiles,
             level(
                 "sysdyno_generator_busiest_thread_ratio",

@@ -71,7 +71,7 @@ const NAMED_RATIO: f64 = 0.1;
 const ALL_THE_TIME_RATIO: f64 = 0.8;
 
 /// `: 'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s, 'make' (process 90) 0.20
-/// CPUs by programs that it starts`.
+/// CPUs in programs that it starts`.
 fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
     let own =
         processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process, false)));
@@ -90,7 +90,7 @@ fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> S
             let [from, to] = at.map(|at| at.seconds_since(window.begin));
             format!(" from {from:.0} s to {to:.0} s")
         });
-        let by = if *is_started { " by programs that it starts" } else { "" };
+        let by = if *is_started { " in programs that it starts" } else { "" };
         format!("'{}' (process {}){unit} {} CPUs{by}{when}", name(&process.command), process.pid, cpus(*used))
     };
     let texts: Vec<String> = used.iter().take(3).map(text).collect();

@@ -316,7 +316,7 @@ fn m11_somebody_else_on_the_host() {
             let program = WatchedProcess::new(78, 1, "gzip", ProcessRole::Foreign);
             case.watched.extend([shell, WatchedProcess { parent_pid: Some(77), ..program }]);
         });
-    let named = ": 'sh' (process 77) 0.30 CPUs by programs that it starts, 'gzip' (process 78) 0.20 CPUs";
+    let named = ": 'sh' (process 77) 0.30 CPUs in programs that it starts, 'gzip' (process 78) 0.20 CPUs";
     assert!(text_of("M11", started.clone()).ends_with(named), "{}", text_of("M11", started));
     let unseen = |until: f64| {
         let case = with_tier(open().cpu(0.4, 0.1, 0.05), "php", "127.0.0.1:9000", 1, TARGET);

@@ -404,7 +404,7 @@ pub(super) struct ThreadWindow {
     pub phase: u32,
     pub tallies: Vec<PhaseTally>,
     pub in_flight: u64,
-    /// Users whose session had begun and was not over; `None`: the load has no users.
+    /// Users in a session; `None`: the load has no users.
     pub users: Option<u64>,
     /// CPU time of the thread.
     pub cpu_ns: u64,

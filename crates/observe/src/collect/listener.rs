@@ -68,9 +68,9 @@ const WIDTH: usize = 7;
 /// A connection that has sent its first segment again so often is stuck.
 const STUCK_RETRANSMITS: u8 = 2;
 
-/// A response that fits into the smallest packets is no sign of what happens to large ones. Unit: bytes. Source: RFC 9293, section
-/// 3.7.1.
-const SMALL_BYTES: u32 = 536;
+/// A response that fits into a packet that every path carries is no sign of what happens to large ones. Unit: bytes. Source: RFC
+/// 8200, section 5, 1,280 bytes, without the heads of IPv6 and TCP.
+const SMALL_BYTES: u32 = 1220;
 
 /// From so many connections on, none is asked for its times.
 const MAX_TIMED: u64 = 1024;

@@ -29,7 +29,7 @@ pub struct Interval {
     pub connections_opened: u64,
     /// Requests between send and last byte when the interval ended.
     pub in_flight_at_end: u64,
-    /// Users whose session had begun and was not over when the interval ended; `None`: the load has no users, or the record
+    /// Users in a session when the interval ended; `None`: the load has no users, or the record
     /// is older.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_at_end: Option<u64>,

@@ -11,10 +11,15 @@ use sysdyno_record::units::MonoNs;
 pub const CLOCK_EXCHANGES: usize = 32;
 
 /// Where round trips are long, so many have to do.
-pub(super) const FEW_EXCHANGES: usize = 3;
+const FEW_EXCHANGES: usize = 3;
 
 /// After so long a measurement has enough with these. Unit: nanoseconds.
-pub(super) const EXCHANGES_NS: u64 = 2_000_000_000;
+const EXCHANGES_NS: u64 = 2_000_000_000;
+
+/// Whether a measurement has enough with so many exchanges, which took so long.
+pub(super) fn is_enough(exchanges_count: usize, spent_ns: u64) -> bool {
+    exchanges_count >= CLOCK_EXCHANGES || exchanges_count >= FEW_EXCHANGES && spent_ns > EXCHANGES_NS
+}
 
 /// One question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +76,14 @@ mod tests {
                 assert_eq!((found.round_trip_ns, found.exchanges_count), (ways[0] + ways[1], 3));
             }
         }
+    }
+
+    #[test]
+    fn few_exchanges_do_where_round_trips_are_long() {
+        let measured = |trip_ns: u64| (1..).find(|count| is_enough(*count, *count as u64 * trip_ns));
+        assert_eq!(measured(1_000_000), Some(CLOCK_EXCHANGES));
+        assert_eq!(measured(200_000_000), Some(11));
+        assert_eq!(measured(3_000_000_000), Some(FEW_EXCHANGES));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use super::check::ReadingCheck;
 use super::frame::{FrameDecoder, encode};
-use super::offset::{CLOCK_EXCHANGES, ClockExchange, EXCHANGES_NS, FEW_EXCHANGES, clock_offset, moved};
+use super::offset::{CLOCK_EXCHANGES, ClockExchange, clock_offset, is_enough, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::{AgentConnection, AgentPipes};
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
@@ -191,10 +191,7 @@ impl RemoteAgent {
     fn exchange_clocks(&mut self) -> Result<ClockOffset, RunError> {
         let mut exchanges = Vec::with_capacity(CLOCK_EXCHANGES);
         let begin = clock::monotonic();
-        while exchanges.len() < CLOCK_EXCHANGES {
-            if exchanges.len() >= FEW_EXCHANGES && clock::monotonic().since(begin) > EXCHANGES_NS {
-                break;
-            }
+        while !is_enough(exchanges.len(), clock::monotonic().since(begin)) {
             self.next_sequence += 1;
             let sequence = self.next_sequence;
             let sent = clock::monotonic();

@@ -56,12 +56,7 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
     ),
     cause(
         "unable to fork",
-        "A process may not start more processes",
-        "raise the limit on tasks (pids.max, TasksMax=, the container's --pids-limit, ulimit -u), or start fewer programs",
-    ),
-    cause(
-        "fork: retry: resource temporarily unavailable",
-        "A process may not start more processes",
+        "The server cannot start more processes",
         "raise the limit on tasks (pids.max, TasksMax=, the container's --pids-limit, ulimit -u), or start fewer programs",
     ),
     cause(

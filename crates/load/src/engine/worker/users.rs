@@ -38,7 +38,7 @@ pub(super) struct Users {
     arrivals: Option<Sessions>,
     /// Users whose session is over.
     free: Vec<u32>,
-    /// Users whose session has begun and is not over.
+    /// Users in a session.
     active_count: u64,
     /// What is known of the objects that pages embed.
     versions: Versions,
@@ -193,7 +193,7 @@ impl Users {
         Some((user.number, user.asked_count.wrapping_sub(1)))
     }
 
-    /// Users whose session has begun and is not over.
+    /// Users in a session.
     pub(super) fn active_count(&self) -> u64 {
         self.active_count
     }

@@ -19,7 +19,7 @@ const WINDOW_NS: u64 = 1_000_000_000;
 pub(super) struct Open {
     /// Requests between send and last byte.
     pub(super) in_flight: u64,
-    /// Users whose session has begun and is not over; `None`: the load has no users.
+    /// Users in a session; `None`: the load has no users.
     pub(super) users: Option<u64>,
 }
 
