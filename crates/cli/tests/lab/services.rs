@@ -48,6 +48,7 @@ pub fn run(rig: &mut Rig) {
     a_host_of_a_lab_is_read_by_ssh(rig);
     a_wordpress_site_answers_with_its_posts(rig);
     a_working_copy_lies_on_a_file_system_of_its_own(rig);
+    files_are_uploaded_to_a_file_system(rig);
 }
 
 const HOSTS: &str = r#"name = "real"
@@ -225,6 +226,26 @@ fn a_wordpress_site_answers_with_its_posts(rig: &mut Rig) {
     rig.expect(&["status", "wordpress"], 0);
     rig.expect(&["down", "wordpress"], 0);
     rig.check("WordPress");
+}
+
+fn files_are_uploaded_to_a_file_system(rig: &mut Rig) {
+    if !has("uploads to a file system", &["nginx", "e2fsprogs"]) {
+        return;
+    }
+    let services = "[[service]]\nname = 'store'\nhost = 'server'\nrecipe = 'file-system'\n\
+                    with = { size_mib = 16, journal_mib = 4 }\n\
+                    [[service]]\nname = 'it'\nhost = 'server'\nrecipe = 'nginx'\n\
+                    with = { root = 'store', uploads = true }\n";
+    let file = rig.lab(&format!("{HOSTS}{services}"));
+    rig.expect(&["up", &file], 0);
+    let folder = rig.state().join("lab/real/store/volume");
+    let put = ["exec", "real", "client", "--", env!("CARGO_BIN_EXE_sysdyno"), "load", "-m", "PUT", "-n", "4"];
+    let runs = rig.state().join("runs").display().to_string();
+    let more = ["-c", "1", "--expect-status", "201,204", "--runs-dir", &runs, "http://10.77.0.2/a/b.lock"];
+    rig.expect(&[&put[..], &more[..]].concat(), 0);
+    assert_eq!(fs::read(folder.join("a/b.lock")).ok(), Some(Vec::new()), "it is there, and empty");
+    rig.expect(&["down", "real"], 0);
+    rig.check("uploads");
 }
 
 fn a_working_copy_lies_on_a_file_system_of_its_own(rig: &mut Rig) {
