@@ -278,9 +278,21 @@ impl<'a> Window<'a> {
             if threads.len() == before && is_single {
                 threads.extend(self.thread(process, &scope, PROCESS));
             }
+            self.note_awake(&mut threads[before..], &scope);
         }
         threads.sort_by(|a, b| b.busy_ratio.total_cmp(&a.busy_ratio));
         threads
+    }
+
+    /// Notes how long the busiest thread of a process was awake, where the others hardly were.
+    fn note_awake(&self, threads: &mut [ThreadShare], scope: &str) {
+        let all: f64 = threads.iter().map(ThreadShare::wanted_ratio).sum();
+        let Some(first) = threads.iter_mut().max_by(|a, b| a.busy_ratio.total_cmp(&b.busy_ratio)) else {
+            return;
+        };
+        let others = all - first.wanted_ratio();
+        let running = self.level(column::PROCESS_RUNNING_THREADS, scope).map(|level| level.mean);
+        first.awake_ratio = running.map(|running| (running - others).clamp(0.0, 1.0));
     }
 
     fn thread(&self, process: &WatchedProcess, scope: &str, times: [Quantity; 2]) -> Option<ThreadShare> {
@@ -290,6 +302,7 @@ impl<'a> Window<'a> {
             command: process.command.clone(),
             busy_ratio: self.rate_cpus(cpu, scope)?,
             run_delay_ratio: self.rate_cpus(run_delay, scope),
+            awake_ratio: None,
             column: cpu.at(scope),
         })
     }
@@ -389,6 +402,9 @@ pub struct ThreadShare {
     pub busy_ratio: f64,
     /// Time runnable without a CPU; `None` where the kernel does not say.
     pub run_delay_ratio: Option<f64>,
+    /// Share of looks at which it was on a CPU or ready for one: on a virtual CPU that the hypervisor takes away, a thread uses no time
+    /// and waits for none either. `None`: nobody looked, or it is not the busiest thread of its process.
+    pub awake_ratio: Option<f64>,
     /// Column `name@scope` that shows it.
     pub column: String,
 }
@@ -396,7 +412,8 @@ pub struct ThreadShare {
 impl ThreadShare {
     /// Time on a CPU or waiting for one, as far as it is known.
     pub fn wanted_ratio(&self) -> f64 {
-        self.busy_ratio + self.run_delay_ratio.unwrap_or(0.0)
+        let counted = self.busy_ratio + self.run_delay_ratio.unwrap_or(0.0);
+        counted.max(self.awake_ratio.unwrap_or(0.0))
     }
 }
 

@@ -125,6 +125,21 @@ impl<'a> TrialView<'a> {
         if self.is_open() { LatencyKind::Response } else { LatencyKind::Service }
     }
 
+    /// The mean time of a request from when there is a connection for it, or one is being opened: what it waits before that, in the
+    /// generator, is a queue behind whatever slows the server down. Unit: nanoseconds. `None`: nothing was measured.
+    pub fn request_mean_ns(&self) -> Option<f64> {
+        let felt = self.summary(self.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+        let sum = |kind| {
+            let summary = self.summary(kind);
+            summary.mean.unwrap_or(0.0) * summary.count as f64
+        };
+        let pool_slip = self.summary(LatencyKind::PoolSlip).mean.filter(|_| self.is_open());
+        let Some(pool_slip_ns) = pool_slip else { return Some(felt) };
+        let kinds = [LatencyKind::Service, LatencyKind::Connect, LatencyKind::Handshake];
+        let sent_ns = ratio(kinds.map(sum).iter().sum(), self.summary(LatencyKind::Service).count as f64)?;
+        Some(sent_ns.max(felt - pool_slip_ns).min(felt))
+    }
+
     /// Completed and valid requests per second; 0 if the record holds no number.
     pub fn goodput_hz(&self) -> f64 {
         finite_or_zero(self.measured().goodput_hz)

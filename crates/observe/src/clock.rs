@@ -18,6 +18,11 @@ pub(crate) fn about(begin: MonoNs, interval_ns: u64) -> MonoNs {
     MonoNs(begin.0.saturating_add(interval_ns - part / 2).saturating_add(shift))
 }
 
+/// Now on the wall clock, `CLOCK_REALTIME`, to which other programs set the end of a wait. Unit: nanoseconds since 1970.
+pub(crate) fn wall_ns() -> u64 {
+    nanoseconds(ClockId::Realtime)
+}
+
 /// CPU time that the calling thread has used. Unit: nanoseconds. Source: `CLOCK_THREAD_CPUTIME_ID`.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)

@@ -57,7 +57,7 @@ struct Wait<'a> {
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let path = path_of(view);
-    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let mean_ns = view.request_mean_ns()?;
     let worst = all(&path).max_by(|one, other| one.time_ns.total_cmp(&other.time_ns));
     let by_threads = || waits::examine(scene, WaitKind::Network);
     let Some(worst) = worst else { return by_threads() };
@@ -152,7 +152,7 @@ mod tests {
 
     fn mean_ns(case: &Specimen) -> f64 {
         let view = case.view();
-        view.summary(view.felt_kind()).mean.expect("was filled")
+        view.request_mean_ns().expect("was filled")
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::stopped;
 use super::waits::cpus_left;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, name, percent, whole};
-use crate::readings::{Level, Window, process_scope, ratio, sum_known};
+use crate::readings::{Level, ThreadShare, Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::{TrialView, error_ratio};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
@@ -47,6 +47,16 @@ const STARVED: Threshold = Threshold::new(
     HOUSE,
 );
 
+const COMPUTING: Threshold = Threshold::new(
+    "time in which the server's threads that work run or could run, to be what connections wait for",
+    0.9,
+    "ratio",
+    HOUSE,
+);
+
+/// A thread that runs less than this does no work for connections. Unit: ratio.
+const AT_WORK: f64 = 0.2;
+
 /// Less waiting for CPUs than this keeps nobody from taking up connections. Unit: CPUs.
 const STARVED_LEAST: f64 = 0.1;
 
@@ -55,7 +65,7 @@ pub(super) const CAPPED: Rule = Rule {
     id: "F11",
     name: "connections-capped",
     meaning: "The server serves a fixed number of connections at a time, fewer than the load opens.",
-    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, CLOSED, STARVED],
+    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, CLOSED, STARVED, COMPUTING],
     place: Place::Server,
     needs: &[column::CONNECTIONS_ESTABLISHED],
     remedy: "raise the server's own limit (worker_connections, -c, max-connections) together with its limit of file descriptors",
@@ -103,7 +113,11 @@ fn examine_tiers<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let of_tier = scope.replacen(ScopeKind::Listener.prefix(), ScopeKind::Tier.prefix(), 1);
         let count = |gauge| window.level(gauge, &of_tier).map(|level| level.mean);
         let idle = ratio(count(column::WAITS_IDLE)?, count(column::WAITS_THREADS)?)?;
-        let is_capped = queue.mean >= QUEUED.value
+        // Where each connection has a worker, whose descriptors are few and always the same, the workers are the limit.
+        let connections = window.level(column::CONNECTIONS_ESTABLISHED, scope).map(|level| level.max);
+        let each = connections.and_then(|connections| ratio(connections, threads(&processes, &window)?));
+        let is_capped = each.is_none_or(|each| each >= EACH_THREAD.value)
+            && queue.mean >= QUEUED.value
             && queue.present_ratio >= LASTING.value
             && held.mean >= FLAT.value * held.most
             && idle >= IDLE.value;
@@ -153,6 +167,7 @@ fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let is_busy = |evidence: &Evidence| evidence.role == EvidenceRole::Against;
     found.extend(cpus_left(scene, &window).filter(is_busy));
     found.extend(starved(&processes, &window));
+    found.extend(computing(&processes, &window));
     let failures = view.failures_of(ENDS) as f64 + view.counts().timed_out as f64;
     let reach = Reach { failures, ..Reach::used_up(view, 1.0 - capped.most / wanted) };
     Some(Case::new(format!("The server limits its connections: {text}"), found, reach))
@@ -165,6 +180,16 @@ fn starved(processes: &[&WatchedProcess], window: &Window) -> Option<Evidence> {
     let text = format!("its threads waited for a CPU {} of the time that they could run", percent(share));
     (share >= STARVED.value && waited >= STARVED_LEAST)
         .then(|| evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/schedstat", text))
+}
+
+/// That those who would take up connections compute all the time.
+fn computing(processes: &[&WatchedProcess], window: &Window) -> Option<Evidence> {
+    let threads = window.threads(processes);
+    let at_work = threads.iter().map(ThreadShare::wanted_ratio).filter(|wanted| *wanted >= AT_WORK);
+    let (sum, count) = at_work.fold((0.0, 0.0), |(sum, count), wanted| (sum + wanted, count + 1.0));
+    let share = ratio(sum, count).filter(|share| *share >= COMPUTING.value)?;
+    let text = format!("its threads ran, or were ready to, {} of the time", percent(share.min(1.0)));
+    Some(evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/stat", text))
 }
 
 /// The address of those that the load reaches that has most connections.

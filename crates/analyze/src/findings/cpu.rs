@@ -344,7 +344,7 @@ fn queue_at(scene: &Scene, tier: Option<&Endpoint>) -> Option<String> {
     let address = tier.map(address_text);
     let tier = path.iter().find(|tier| tier.address == address)?;
     let requests = tier.requests.as_ref()?;
-    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let mean_ns = view.request_mean_ns()?;
     let share = ratio(requests.unread_ns + requests.inside_ns, mean_ns)?;
     let text = format!(
         "of a request's {}, {} pass at {} unread, and {} read",
@@ -397,8 +397,11 @@ fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let who = format!("{} (process {})", name(&first.command), first.pid);
     let delay = first.run_delay_ratio.filter(|delay| *delay >= 0.005);
-    let waited =
+    let mut waited =
         delay.map_or(String::new(), |delay| format!(" and waited for it {} of the time", percent(delay)));
+    if first.wanted_ratio() > first.busy_ratio + first.run_delay_ratio.unwrap_or(0.0) + 0.05 {
+        waited.push_str(&format!(", was running or ready at {} of the looks", percent(first.wanted_ratio())));
+    }
     let text = format!(
         "one thread of {who} used {} of a CPU{waited}; the next busiest used {}",
         percent(first.busy_ratio),

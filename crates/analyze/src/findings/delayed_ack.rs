@@ -110,7 +110,7 @@ fn kept_back(view: &TrialView) -> Option<Late> {
 fn passed_elsewhere(scene: &Scene) -> Option<Evidence> {
     let view = &scene.focus;
     let path = path_of(view);
-    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let mean_ns = view.request_mean_ns()?;
     let inside = path.iter().filter_map(|tier| Some((tier, tier.requests.as_ref()?.own_ns?)));
     let asked = path.iter().filter_map(|tier| tier.requests.as_ref()).flat_map(|requests| &requests.asked);
     let outside = asked.filter_map(|asked| {

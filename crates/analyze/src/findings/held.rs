@@ -27,6 +27,8 @@ const ENGAGED: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const COMPUTES: Threshold =
+    Threshold::new("CPUs that the server uses, not to be called idle", 0.3, "count", HOUSE);
 const UNSENT: Threshold = Threshold::new(
     "connections with bytes that the client has not taken ÷ requests in flight, to be what is waited for",
     0.5,
@@ -52,7 +54,7 @@ pub(super) const RULE: Rule = Rule {
     id: "A15",
     name: "held",
     meaning: "The server has read the requests and holds them, although it neither computes nor waits for anybody.",
-    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, UNSENT_STEADILY, ASKED, AT_LOCK],
+    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, COMPUTES, UNSENT, UNSENT_STEADILY, ASKED, AT_LOCK],
     place: Place::Server,
     needs: &[column::REQUESTS_INSIDE_TIME],
     remedy: "look for a delay in its configuration or code: a limit on the rate of requests or bytes, a throttle, a timer",
@@ -68,7 +70,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let rest_ns = requests.rest_ns?;
     let unread_ns: f64 = requests.asked.iter().map(|asked| asked.unread_ns).sum();
     let held_ns = rest_ns + unread_ns;
-    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let mean_ns = view.request_mean_ns()?;
     let window = view.server_steady();
     let who = name(&tier.name);
     let of_it = duration(held_ns.min(mean_ns));
@@ -90,7 +92,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let is_at_lock = tier.threads_at(WaitKind::Lock) >= AT_LOCK.value;
     let locked = if is_at_lock { ", and threads were seen waiting for a lock" } else { "" };
     let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
-        let title = match is_at_lock {
+        let computes = tier.cpus.is_some_and(|cpus| cpus >= COMPUTES.value);
+        let title = match is_at_lock || computes {
             true => format!("{who} holds requests: {text}{locked}"),
             false => format!("{who} holds requests, and neither computes nor waits for anybody: {text}"),
         };
@@ -103,14 +106,18 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     };
     let remedy = format!(
         "{lock}raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool); if \
-         that changes nothing, look for a delay in the configuration or code of {who}: a rate limit, a throttle, a timer"
+         that changes nothing, look in {who} for a lock that is held while it asks, a rate limit, a throttle, or a timer"
     );
     let title = format!("{who} holds requests: {text}, while {count:.1} at a time are at {asked}{locked}");
     Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
 }
 
 /// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
-fn asked_at_a_time<'a>(scene: &Scene, tier: &PathTier, path: &'a [PathTier]) -> Option<(&'a PathTier, f64)> {
+pub(super) fn asked_at_a_time<'a>(
+    scene: &Scene,
+    tier: &PathTier,
+    path: &'a [PathTier],
+) -> Option<(&'a PathTier, f64)> {
     let asked = tier.requests.as_ref()?.asked.first()?;
     let count = scene.focus.measured().achieved_hz * asked.waiting_ns / 1e9;
     (count >= ASKED.value).then_some((path.get(asked.on)?, count))
@@ -159,7 +166,7 @@ mod tests {
     /// The server has each request for this share of its time, and is idle.
     fn holding(case: Specimen, share: f64) -> Specimen {
         let view = case.view();
-        let mean_ns = view.summary(view.felt_kind()).mean.expect("was filled");
+        let mean_ns = view.request_mean_ns().expect("was filled");
         case.cpu(0.05, 0.05, 0.01).server(0.05).requests("tier:target", [1e4, share * mean_ns])
     }
 
@@ -177,7 +184,7 @@ mod tests {
     #[test]
     fn answers_that_a_proxy_leaves_unread_are_held() {
         let case = |share: f64| {
-            let mean_ns = slow().view().summary(slow().view().felt_kind()).mean.expect("was filled");
+            let mean_ns = slow().view().request_mean_ns().expect("was filled");
             let scope = "tier:target>127.0.0.1:9000";
             let counts = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.trailing_ns", 0.0)];
             let case = holding(slow(), 0.95).per_request(scope, &counts);

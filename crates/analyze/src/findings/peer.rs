@@ -3,7 +3,7 @@
 
 use super::{Case, evidence, seen_in};
 use crate::format::name;
-use crate::path::{address_text, called, scope_of};
+use crate::path::{address_text, called, outside_name, scope_of};
 use crate::readings::Window;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
@@ -42,7 +42,7 @@ impl<'a> Peer<'a> {
     /// What it is called in a sentence.
     pub(super) fn name(&self) -> String {
         match self {
-            Peer::Outside(address) => name(address),
+            Peer::Outside(address) => name(&outside_name(address)),
             Peer::LogReader(reader) => reader.clone(),
         }
     }
@@ -58,7 +58,7 @@ impl<'a> Peer<'a> {
         let seen = match self {
             Peer::LogReader(_) => None,
             Peer::Outside(address) => match unanswered(tier, address, window) {
-                None => return case,
+                None if !is_name_server(address) => return case,
                 seen => seen,
             },
         };
@@ -68,7 +68,7 @@ impl<'a> Peer<'a> {
         Case { title, evidence, remedy: Some(remedy), ..case }
     }
 
-    /// Why it is waited for by `who`, and what to change; of an address, if nobody answers there.
+    /// Why it is waited for by `who`, and what to change; of an address that is no name server's, if nobody answers there.
     pub(super) fn told_of(&self, who: &str) -> (&'static str, String) {
         let what = self.name();
         match self {
@@ -79,6 +79,14 @@ impl<'a> Peer<'a> {
                 );
                 ("which takes the log from a pipe", remedy)
             }
+            Peer::Outside(address) if is_name_server(address) => {
+                let remedy = format!(
+                    "find out why it does not answer at once (dig @SERVER NAME +stats); let {who} ask one that does \
+                     (/etc/resolv.conf), keep answers on this host (systemd-resolved, nscd, dnsmasq), or use addresses in place of \
+                     names"
+                );
+                ("which answers late or never", remedy)
+            }
             Peer::Outside(_) => {
                 let remedy = format!(
                     "find out why nobody answers connects to {what} (a firewall that drops them, a host that is down, a full queue \
@@ -88,6 +96,11 @@ impl<'a> Peer<'a> {
             }
         }
     }
+}
+
+/// Whether names are looked up there.
+fn is_name_server(address: &str) -> bool {
+    outside_name(address) != address
 }
 
 /// The program that takes the log of a tier from a pipe, if it is the only one that the tier has started: who waits for another

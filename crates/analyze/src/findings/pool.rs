@@ -184,7 +184,7 @@ fn behind_workers(scene: &Scene, window: &Window, scope: &str) -> Option<f64> {
     let waits = tier.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
     let waiting: f64 = waits.map(|wait| wait.threads_count).sum();
     let requests = tier.requests.as_ref()?;
-    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let mean_ns = view.request_mean_ns()?;
     let queue = window.level(column::LISTENER_QUEUE, scope).filter(|queue| queue.mean >= QUEUED.value);
     let needed = if queue.is_some() { MOST_WAIT } else { ALL_WAIT };
     (ratio(waiting, tier.serving_count?)? >= needed.value)

@@ -39,7 +39,7 @@ pub(super) const SYN_STAIRCASE: Rule = Rule {
     thresholds: &[REPEATED, CLUSTERED, LOST],
     place: Place::Elsewhere,
     needs: &[column::TCP_SYN_RETRANS],
-    remedy: "fix the cause of the drops (a full accept queue, a full SYN queue, packet loss), not the timer",
+    remedy: "fix the cause of the drops (a full accept queue, a full SYN queue, a rule of a firewall that limits connections, packet loss), not the timer",
     counterfactual: "keeping connections alive from the start would not remove the slow requests",
     examine: Examination::By(examine_staircase),
 };

@@ -147,7 +147,7 @@ fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
 /// tier is called: who waits for a CPU reads nothing meanwhile.
 fn unread_meanwhile(view: &TrialView) -> Option<(f64, String)> {
     let path = path_of(view);
-    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let mean_ns = view.request_mean_ns()?;
     let of_tier = |tier: &PathTier| {
         let (delay, used) = (tier.run_delay_cpus.filter(|delay| *delay >= OFTEN.value)?, tier.cpus?);
         ratio(delay, delay + used).filter(|share| *share >= WAITED.value)?;

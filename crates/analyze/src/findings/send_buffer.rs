@@ -42,7 +42,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         scopes.filter_map(|scope| Some((scope, window.level(column::CONNECTIONS_HELD_BACK, scope)?)));
     let (scope, held_back) = levels.max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean))?;
     let sending = window.level(column::CONNECTIONS_UNSENT, scope)?;
-    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let mean_ns = view.request_mean_ns()?;
     // Requests of which a part of the response is on its way are to all as that time is to theirs.
     let sending = ratio(sending.mean, view.in_flight_mean()?)?.min(1.0);
     // From the first write to the last one the program can only have waited for room, if it did nothing else that is known.

@@ -228,7 +228,7 @@ fn f05_a_thread_that_is_nearly_full_with_requests_that_queue_for_it() {
     let nearly = |unread: f64| {
         let case = slow().server(0.88).cpu(0.4, 0.1, 0.02);
         let view = case.view();
-        let mean_ns = view.summary(view.felt_kind()).mean.expect("was filled");
+        let mean_ns = view.request_mean_ns().expect("was filled");
         case.requests("tier:target", [unread * mean_ns, 0.2 * mean_ns])
     };
     assert_eq!(confidence_of("F05", nearly(0.7)), Some(Likely));

@@ -39,7 +39,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let unread = |tier: &PathTier| tier.requests.as_ref().map(|requests| requests.unread_ns);
     let tiers = path.iter().filter_map(|tier| Some((tier, unread(tier)?)));
     let (tier, unread_ns) = tiers.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
-    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let mean_ns = view.request_mean_ns()?;
     let window = view.server_steady();
     let who = called(&path, tier);
     let text = format!(
@@ -74,7 +74,7 @@ mod tests {
 
     /// This share of a request's time passes before the server reads it; the server is idle.
     fn unread(case: Specimen, share: f64) -> Option<Finding> {
-        let mean_ns = case.view().summary(case.view().felt_kind()).mean.expect("was filled");
+        let mean_ns = case.view().request_mean_ns().expect("was filled");
         let case = case.cpu(0.05, 0.05, 0.01).server(0.3).requests("tier:target", [1e4, 0.01 * mean_ns]);
         let case = case.counter("requests.unread_ns", "tier:target", 1e4 * share * mean_ns);
         conclude(case).into_iter().find(|finding| finding.id == "F18")
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(finding.confidence, Confidence::Likely, "{finding:?}");
         assert!(finding.title.contains("leaves requests unread: "), "{finding:?}");
         assert!(finding.title.contains("; its busiest thread used "), "{finding:?}");
-        let quick = unread(slow(), 0.1).expect("a finding");
+        let quick = unread(slow(), 0.05).expect("a finding");
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = unread(Specimen::open(2000.0, 10.0), 0.9).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");

@@ -6,6 +6,7 @@
 //! the cause; the ones before it only pass it on.
 
 use super::effect::{NoticedEffect, Slow};
+use super::held::asked_at_a_time;
 use super::peer::Peer;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
@@ -115,7 +116,7 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     let view = &scene.focus;
     let window = view.server_steady();
     let path = path_of(view);
-    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let mean_ns = view.request_mean_ns()?;
     let waits = (0..path.len()).filter_map(|position| wait(&path, position, kind, mean_ns));
     let worst = waits.max_by(|a, b| a.share.total_cmp(&b.share));
     let peer = worst.as_ref().and_then(|wait| Peer::of(view, kind, wait.tier, wait.outside));
@@ -164,10 +165,37 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     found.extend((kind == WaitKind::Disk).then(|| disk_evidence(&window)).into_iter().flatten());
     let reach = Reach { slow: Slow::Share(worst.share), ..Reach::used_up(view, worst.share) };
     let case = Case::new(format!("Requests wait for {what}: {text}"), found, reach);
+    let case = if kind == WaitKind::Lock { at_lock(scene, case, &path, worst.tier) } else { case };
     Some(match &peer {
         Some(peer) => peer.told(case, (&path, worst.tier), &text, &window),
         None => case,
     })
+}
+
+/// What is told of a lock, and of what may be one: who waits for a free connection to the next tier waits in the same way.
+fn at_lock<'a>(scene: &Scene, case: Case<'a>, path: &[PathTier], tier: &PathTier) -> Case<'a> {
+    let remedy = lock_remedy(&tier.name);
+    let Some((asked, count)) = asked_at_a_time(scene, tier, path) else {
+        return Case { remedy: Some(remedy), ..case };
+    };
+    let asked = called(path, asked);
+    let title = format!("{}, while {count:.1} at a time are at {asked}", case.title);
+    let remedy = format!(
+        "if {} has a pool of connections to {asked} with so many, enlarge it, or hold them for a shorter time; else {remedy}",
+        called(path, tier)
+    );
+    Case { title, remedy: Some(remedy), ..case }
+}
+
+/// What to change where threads of a program wait for a lock.
+pub(super) fn lock_remedy(program: &str) -> String {
+    match program.starts_with("php") {
+        true => format!(
+            "if requests share a session, end it early (session_write_close), since PHP locks its file for the whole script; else {}",
+            LOCK.remedy
+        ),
+        false => LOCK.remedy.to_owned(),
+    }
 }
 
 /// Whether responses are too slow at all, or come as fast as they can.
@@ -390,6 +418,18 @@ mod tests {
         assert!(late.title.starts_with(begin), "{late:?}");
         let column = late.evidence[0].column.as_deref();
         assert_eq!(column, Some("waits.asking_count@tier:127.0.0.1:9000>10.1.2.3:2003"));
+    }
+
+    #[test]
+    fn a_name_server_that_is_waited_for_is_called_one() {
+        let case = with_tier(idle(slow()), "php-fpm", "127.0.0.1:9000", 1, TARGET)
+            .gauge("waits.threads_count", PHP, 200.0)
+            .gauge("waits.asking_count", &format!("{PHP}>10.1.2.3:53"), 200.0);
+        let found = find("A05", case).expect("a finding");
+        let begin = "Requests wait for name server 10.1.2.3, which answers late or never: php-fpm waits for name server \
+                     10.1.2.3 ";
+        assert!(found.title.starts_with(begin), "{found:?}");
+        assert!(found.remedy.is_some_and(|remedy| remedy.contains("/etc/resolv.conf")));
     }
 
     #[test]

@@ -97,7 +97,15 @@ fn waited_on(scene: &Scene, scope: &str) -> Option<(String, Option<String>)> {
                 let (why, remedy) = peer.told_of(&called(&path, tier));
                 (format!(", most waiting for {}, {why}", peer.name()), Some(remedy))
             }
-            None => (format!(", most waiting for {}", super::waits::what(first.kind)), None),
+            None => {
+                let remedy = (first.kind == WaitKind::Lock).then(|| {
+                    format!(
+                        "{}; more workers would wait for it as well",
+                        super::waits::lock_remedy(&tier.name)
+                    )
+                });
+                (format!(", most waiting for {}", super::waits::what(first.kind)), remedy)
+            }
         },
     })
 }

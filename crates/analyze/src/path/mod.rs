@@ -51,7 +51,19 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     for position in 0..path.len() {
         scale_waits(&mut path, position, &census);
     }
+    path.iter_mut().for_each(bound_locks);
     path
+}
+
+/// Bounds the time in which threads of a tier wait for locks by the time of a request there without what the tier asks of others:
+/// who waits beyond that waits for another thread of the program, which asks.
+fn bound_locks(tier: &mut PathTier) {
+    let Some(own_ns) = tier.requests.as_ref().and_then(|requests| requests.own_ns) else { return };
+    for wait in tier.waits.iter_mut().filter(|wait| wait.kind == WaitKind::Lock) {
+        let part = wait.time_ns.and_then(|time_ns| ratio(own_ns, time_ns)).unwrap_or(1.0).min(1.0);
+        wait.threads_count *= part;
+        wait.time_ns = wait.time_ns.map(|time_ns| time_ns * part);
+    }
 }
 
 /// Adds what the kernel saw at the connections of each tier, and the addresses that nobody could look into.
@@ -122,10 +134,18 @@ pub(crate) fn scope_of(tier: &PathTier) -> String {
     tier.address.as_ref().map_or_else(|| tier_scope(None), |address| format!("tier:{address}"))
 }
 
+/// What somebody is called who is only known by an address: at port 53 a name server is asked. *Source*: RFC 1035, section 4.2.
+pub(crate) fn outside_name(address: &str) -> String {
+    match address.strip_suffix(":53") {
+        Some(host) => format!("name server {host}"),
+        None => address.to_owned(),
+    }
+}
+
 /// What is only known as an address that others ask.
 fn outside(address: &str, asked_by: usize) -> PathTier {
     PathTier {
-        name: address.to_owned(),
+        name: outside_name(address),
         unit: None,
         address: Some(address.to_owned()),
         asked_by: Some(asked_by),

@@ -18,7 +18,7 @@ const LARGE: Threshold = Threshold::new(
 /// The largest known part of a request's time, in a clause; `None`: none is known that is worth naming.
 pub(crate) fn largest_part(view: &TrialView) -> Option<String> {
     let path = path_of(view);
-    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let mean_ns = view.request_mean_ns()?;
     let parts = path.iter().flat_map(|tier| parts(&path, tier));
     let (ns, place) = parts.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     let share = ratio(ns, mean_ns)?.min(1.0);

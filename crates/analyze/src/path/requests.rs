@@ -171,7 +171,7 @@ mod tests {
         let case = case(0.0).build();
         let path = path_of(&case.view());
         let names: Vec<_> = path.iter().map(|tier| (tier.name.as_str(), tier.is_outside)).collect();
-        assert_eq!(names, [("nginx", false), ("node", false), ("10.1.2.3:53", true)]);
+        assert_eq!(names, [("nginx", false), ("node", false), ("name server 10.1.2.3", true)]);
         assert_eq!(path[2].asked_by, Some(0));
         let requests = first(&path);
         let asked: Vec<_> = requests.asked.iter().map(|asked| asked.on).collect();

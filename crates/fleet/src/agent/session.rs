@@ -29,6 +29,12 @@ use sysdyno_run::agent::wire::{FromAgent, ToAgent};
 use sysdyno_run::agent::{AgentConnection, AgentPipes, AgentRequest};
 use sysdyno_run::clock;
 
+/// A disk that takes so long for a write is slow. Unit: nanoseconds.
+const SLOW_NS: u64 = 20_000_000;
+
+/// For how long the stream leaves the lock to others after such a write.
+const TURN: Duration = Duration::from_millis(5);
+
 /// A controller that has said nothing for so long is gone. Unit: nanoseconds.
 const SILENCE_NS: u64 = 20_000_000_000;
 
@@ -418,22 +424,32 @@ fn read(mut output: File, core: &Mutex<Core>, needs: &SessionNeeds, session: Ses
     let (mut decoder, mut piece) = (FrameDecoder::default(), vec![0; 64 << 10]);
     loop {
         let length = output.read(&mut piece).unwrap_or(0);
+        let began = clock::monotonic();
         let mut core = core.lock().unwrap_or_else(PoisonError::into_inner);
         if length == 0 {
             core.ended.get_or_insert_with(|| "its process exited".into());
             return;
         }
         decoder.push(&piece[..length]);
-        loop {
+        let mut frames = Vec::new();
+        let broken = loop {
             match decoder.next_message() {
-                Ok(Some(message)) => push(&mut core, &framed(message).unwrap_or_default()),
-                Ok(None) => break,
-                Err(error) => {
-                    core.ended.get_or_insert_with(|| error.to_string());
-                    return;
-                }
+                Ok(Some(message)) => frames.extend(framed(message).unwrap_or_default()),
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
             }
+        };
+        // In one write, so that a slow disk has few to wait for.
+        push(&mut core, &frames);
+        if let Some(cause) = broken {
+            core.ended.get_or_insert(cause);
+            return;
         }
         pump(&mut core, needs, session);
+        drop(core);
+        // Whoever waits for the lock behind a slow disk has to have it once in a while: a lease may be what it brings.
+        if clock::monotonic().since(began) > SLOW_NS {
+            std::thread::sleep(TURN);
+        }
     }
 }

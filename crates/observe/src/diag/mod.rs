@@ -6,7 +6,7 @@
 mod inet;
 mod unix;
 
-pub(crate) use inet::{BothFamilies, Family, InetQuestion, InetSocket, ListenerQuestion};
+pub(crate) use inet::{BothFamilies, Family, InetQuestion, InetSocket, ListenerQuestion, UdpQuestion};
 pub(crate) use unix::{FileId, UnixQuestion, UnixSocket};
 
 /// The type of all questions.
@@ -25,7 +25,7 @@ pub(crate) enum SocketState {
 mod tests {
     use super::*;
     use crate::testing::eventually;
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
     use sysdyno_netlink::NetlinkSocket;
 
     fn open() -> NetlinkSocket {
@@ -100,6 +100,24 @@ mod tests {
             let is_client = |socket: &&InetSocket| !socket.is_listening && socket.local == local;
             assert_eq!(found.iter().filter(is_client).count(), 1, "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_connected_udp_socket_is_told_and_no_other_one() {
+        let bound = |connected: Option<&str>| {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("binds");
+            connected.into_iter().for_each(|to| socket.connect(to).expect("connects"));
+            socket
+        };
+        let sockets = [bound(Some("127.0.0.1:53")), bound(None)];
+        let mut found = Vec::new();
+        let add = |payload: &[u8]| found.extend(InetSocket::decode(payload));
+        open().list(SOCK_DIAG_BY_FAMILY, &UdpQuestion(Family::V4).encode(), add).expect("answers");
+        let remote = sockets.map(|socket| {
+            let local = socket.local_addr().expect("is bound");
+            found.iter().find(|found| found.local == local).map(|found| found.remote.to_string())
+        });
+        assert_eq!(remote, [Some("127.0.0.1:53".to_owned()), None]);
     }
 
     #[test]

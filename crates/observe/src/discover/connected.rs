@@ -6,7 +6,8 @@
 
 use super::entrances::Entrance;
 use crate::diag::{
-    BothFamilies, FileId, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UnixQuestion, UnixSocket,
+    BothFamilies, Family, FileId, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UdpQuestion, UnixQuestion,
+    UnixSocket,
 };
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -16,6 +17,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::plan::Endpoint;
+
+/// The port of name servers, TCP and UDP. *Source*: RFC 1035, section 4.2.
+const NAME_SERVICE: u16 = 53;
 
 /// An address that processes of this host listen at, and what is connected to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub(crate) struct Snapshot {
     by_port: HashMap<(u64, u16), Vec<usize>>,
     by_name: HashMap<Name, usize>,
     connections: Vec<Connection>,
+    /// UDP sockets at which the answer of a name server is awaited, by inode, with its address.
+    lookups: Vec<(u64, SocketAddr)>,
     /// Sockets of connections to the target that it has accepted, by inode, and those at the other ends.
     of_target: Vec<u64>,
     to_target: Vec<u64>,
@@ -102,6 +108,14 @@ impl Snapshot {
             Some(socket) => self.add_connection(namespace, &socket, target),
             None => {}
         })?;
+        for family in [Family::V4, Family::V6] {
+            // A kernel without `udp_diag`, or without IPv6, tells of none.
+            let _ = diag.list(SOCK_DIAG_BY_FAMILY, &UdpQuestion(family).encode(), |payload| {
+                let lookup =
+                    InetSocket::decode(payload).filter(|socket| socket.remote.port() == NAME_SERVICE);
+                self.lookups.extend(lookup.map(|socket| (u64::from(socket.inode), canonical(socket.remote))));
+            });
+        }
         let listening = UnixQuestion(SocketState::Listen).encode();
         diag.list(SOCK_DIAG_BY_FAMILY, &listening, |payload| {
             UnixSocket::decode(payload).into_iter().for_each(|socket| self.add_unix(namespace, &socket));
@@ -174,10 +188,11 @@ impl Snapshot {
         at_ports.chain(at_files).map(|(entrance, position)| (entrance, &self.served[position]))
     }
 
-    /// Connections that no socket of this host has accepted, each with the address at its other end.
+    /// Connections that no socket of this host has accepted, and those to name servers, each with the address at its other end.
     pub(crate) fn outward(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
         let is_accepted = |end: &&Connection| self.taker(end.namespace, end.local).is_some();
-        self.connections.iter().filter(move |end| !is_accepted(end)).map(|end| (end.inode, end.remote))
+        let connections = self.connections.iter().filter(move |end| !is_accepted(end));
+        connections.map(|end| (end.inode, end.remote)).chain(self.lookups.iter().copied())
     }
 
     /// Connections that are being made, without an answer so far, each with the address that it is made to.

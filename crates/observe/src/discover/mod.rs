@@ -31,7 +31,7 @@ pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
 pub(crate) use namespaces::{Namespaces, in_namespace};
 pub(crate) use processes::{
     DescriptorTarget, describe_target, find_owners, is_log_reader, list_children, list_tasks, polled,
-    target_of,
+    read_memory, target_of,
 };
 pub(crate) use tiers::{Connecting, ConnectionEnds, TierSearch, is_of_all_services};
 

@@ -226,17 +226,20 @@ pub(crate) fn list_tasks(roots: &Roots, pid: u32) -> Vec<u32> {
 /// The descriptors that a thread polls, which it has listed in its memory, as far as they can be read.
 pub(crate) fn polled(pid: u32, address: u64, count: u64) -> Vec<u64> {
     let count = usize::try_from(count).unwrap_or(0).min(MAX_POLLED);
-    let (Ok(pid), Ok(base)) = (i32::try_from(pid), usize::try_from(address)) else { return vec![] };
     let mut bytes = [0; MAX_POLLED * POLLFD_BYTES];
-    let wanted = &mut bytes[..count * POLLFD_BYTES];
-    let remote = [RemoteIoVec { base, len: wanted.len() }];
-    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(wanted)], &remote);
-    let whole = read.unwrap_or(0) / POLLFD_BYTES;
+    let whole = read_memory(pid, address, &mut bytes[..count * POLLFD_BYTES]) / POLLFD_BYTES;
     let descriptor = |entry: &[u8]| {
         let number = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
         u64::try_from(number).ok()
     };
     bytes.chunks_exact(POLLFD_BYTES).take(whole.min(count)).filter_map(descriptor).collect()
+}
+
+/// Reads memory of a process; returns how many bytes, 0 if it may not be read.
+pub(crate) fn read_memory(pid: u32, address: u64, bytes: &mut [u8]) -> usize {
+    let (Ok(pid), Ok(base)) = (i32::try_from(pid), usize::try_from(address)) else { return 0 };
+    let remote = [RemoteIoVec { base, len: bytes.len() }];
+    process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(bytes)], &remote).unwrap_or(0)
 }
 
 /// A process as a part of the target; `None`: it is gone, or may not be one.

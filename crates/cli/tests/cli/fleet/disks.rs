@@ -1,4 +1,4 @@
-//! What becomes of a load when an agent cannot keep what it measures: its disk is full, or hangs.
+//! What becomes of a load when an agent cannot keep what it measures: its disk is full, slow, or hangs.
 
 use super::{
     LIMIT, await_load, is_thorough, logged, long_load, no_process_is_left, sent_after_lease, written,
@@ -7,9 +7,13 @@ use crate::rig::fleet::{FleetRig, NEEDS};
 use crate::rig::program::Program;
 use crate::rig::{has, skip, wait_until};
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// Writes per second of a slow disk.
+const SLOW_HZ: u32 = 20;
 
 /// What an agent has sent at most since it could tell it last.
 const UNTOLD: u64 = 400;
@@ -64,34 +68,78 @@ fn an_agent_whose_disk_is_full_stops_and_is_named_with_the_reason() {
     drop(disk);
 }
 
-/// A file system in a file that can be made to take no more writes for a while, as a disk does that hangs; writers wait. Unmounted
-/// with the value.
-struct HangingDisk(PathBuf);
+/// A file system in a file, where each write waits for its disk; unmounted with the value.
+struct OwnDisk(PathBuf);
 
-impl HangingDisk {
-    fn mount(at: PathBuf) -> Option<HangingDisk> {
+impl OwnDisk {
+    fn mount(at: PathBuf) -> Option<OwnDisk> {
         std::fs::create_dir_all(&at).expect("a folder");
         let image = at.with_extension("img");
         std::fs::File::create(&image).and_then(|file| file.set_len(32 << 20)).expect("a file");
         let done = |command: &mut Command| command.status().is_ok_and(|status| status.success());
         let is_made = done(Command::new("mkfs.ext4").arg("-q").arg(&image));
-        let is_mounted = is_made && done(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&at));
-        is_mounted.then_some(HangingDisk(at))
+        let is_mounted =
+            is_made && done(Command::new("mount").args(["-o", "loop,sync"]).arg(&image).arg(&at));
+        is_mounted.then_some(OwnDisk(at))
     }
 
+    /// Takes no more writes, as a disk does that hangs, or goes on; writers wait.
     fn hang(&self, is_hung: bool) {
         let option = if is_hung { "--freeze" } else { "--unfreeze" };
         let ended = Command::new("fsfreeze").arg(option).arg(&self.0).status().expect("fsfreeze starts");
         assert!(ended.success(), "fsfreeze {option}");
     }
+
+    /// Takes so many writes per second at most; 0: as many as it can.
+    fn limit(&self, writes_hz: u32) {
+        let device = std::fs::metadata(&self.0).expect("it is mounted").dev();
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        std::fs::write(WRITES, format!("{major}:{minor} {writes_hz}")).expect("the kernel limits disks");
+    }
 }
 
-impl Drop for HangingDisk {
+impl Drop for OwnDisk {
     fn drop(&mut self) {
         // It hangs only where a test has failed meanwhile.
         let _ = Command::new("fsfreeze").arg("--unfreeze").arg(&self.0).stderr(Stdio::null()).status();
+        if has_limits() {
+            self.limit(0);
+        }
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
+}
+
+/// Where the kernel limits writes of its root group, in which the thread of a journal is.
+const WRITES: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device";
+
+fn has_limits() -> bool {
+    std::path::Path::new(WRITES).exists()
+}
+
+#[test]
+fn an_agent_with_a_slow_disk_sends_and_keeps_everything() {
+    let test = "an_agent_with_a_slow_disk_sends_and_keeps_everything";
+    if !is_thorough(test) || !has(test, &["e2fsprogs"]) {
+        return;
+    }
+    if !has_limits() {
+        return skip(test, &["cgroup-blkio"]);
+    }
+    let Some(mut rig) = FleetRig::without_agents(2) else { return skip(test, NEEDS) };
+    let Some(disk) = OwnDisk::mount(rig.agent_state(0)) else { return skip(test, &["loop", "ext4"]) };
+    (0..2).for_each(|number| rig.start_agent(number, &["--allow", "load"]));
+    rig.await_agents(2);
+    disk.limit(SLOW_HZ);
+    let program = Program::new();
+    let url = rig.star().url();
+    let load = ["load", &url, "-c", "4", "-r", "400/s", "-d", "8s", "--load-from", "fleet:all", "--json"];
+    let outcome = rig.start(&program, load).finish(LIMIT);
+    assert!(outcome.code == Some(0) || outcome.is_disturbed(), "{outcome}");
+    assert_eq!([outcome.count("unsent"), outcome.count("failed")], [0, 0], "{outcome}");
+    assert_eq!(written(&program.run_folder().expect("the run is kept")), logged(&rig, 2), "{outcome}");
+    assert!(no_process_is_left(&rig), "an agent's process outlives the run");
+    drop(rig);
+    drop(disk);
 }
 
 #[test]
@@ -101,7 +149,7 @@ fn an_agent_whose_disk_hangs_stops_and_loses_nothing() {
         return;
     }
     let Some(mut rig) = FleetRig::without_agents(2) else { return skip(test, NEEDS) };
-    let Some(disk) = HangingDisk::mount(rig.agent_state(0)) else { return skip(test, &["loop", "ext4"]) };
+    let Some(disk) = OwnDisk::mount(rig.agent_state(0)) else { return skip(test, &["loop", "ext4"]) };
     (0..2).for_each(|number| rig.start_agent(number, &["--allow", "load"]));
     rig.await_agents(2);
     let program = Program::new();

@@ -5,7 +5,8 @@
 //! its requests wait for. In a process of many threads only those count that were once seen at a connection of a request:
 //! the others (writers, timers, collectors of garbage) wait for something else. Where each connection has a thread that reads it,
 //! there are as many of them as connections: while all wait for one lock, few are ever seen at their connection, and those that
-//! are missing are looked for among the rest. A thread that was there before may sleep for its own purposes; one that has begun since
+//! are missing are looked for among the rest: not at a place in memory where several wait even while none is missing, since that is
+//! where they wait for something to do. A thread that was there before may sleep for its own purposes; one that has begun since
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
 use super::look::{Look, Sighting, TierThreads};
@@ -28,6 +29,9 @@ pub(super) struct TierCounts {
     pub(super) asking: BTreeMap<String, (Endpoint, f64)>,
 }
 
+/// Places of waiting threads that are remembered.
+const MAX_RESTS: usize = 4096;
+
 #[derive(Debug, Default)]
 pub(super) struct Census {
     /// Threads that were seen at a connection of a request.
@@ -40,6 +44,8 @@ pub(super) struct Census {
     supposed: HashSet<u32>,
     /// By process, the threads that it had when it was looked at first.
     residents: HashMap<u32, HashSet<u32>>,
+    /// Places in the memory of processes at which threads wait while none is missing: who was seen there; `None`: several.
+    rests: HashMap<(u32, u64), Option<u32>>,
     /// What sockets were.
     ends: SocketEnds<Option<Endpoint>>,
     /// Tiers as they were looked at last.
@@ -119,7 +125,8 @@ impl Census {
         connections: Option<f64>,
     ) -> TierCounts {
         let mut counts = TierCounts::default();
-        let mut rest = [0.0; KINDS.len()];
+        let mut rest = Rest::default();
+        let mut parked: Vec<(u32, u32, u64)> = Vec::new();
         let mut stopped: HashSet<u32> = HashSet::new();
         let loops = look.sightings.iter().filter(|sighting| sighting.is_event_loop);
         self.event_loops.extend(loops.map(|sighting| sighting.thread.0));
@@ -151,24 +158,62 @@ impl Census {
                     counts.waits[wait as usize] += 1.0;
                 }
                 let is_at_work = wait != ThreadWait::Timer || !self.is_resident(sighting.thread);
-                let is_reader = self.is_reader(sighting.thread.0);
-                rest[wait as usize] += if is_reader && is_at_work { 1.0 } else { 0.0 };
+                let (pid, id) = sighting.thread;
+                parked.extend(sighting.place.map(|place| (pid, id, place)));
+                let is_at_rest =
+                    sighting.place.is_some_and(|place| self.rests.get(&(pid, place)) == Some(&None));
+                if self.is_reader(pid) && is_at_work && !is_at_rest {
+                    rest.add(wait, asked);
+                }
                 continue;
             }
             counts.threads += 1.0;
             match asked {
-                Some(address) => {
-                    let key = format!("{address:?}");
-                    counts.asking.entry(key).or_insert_with(|| (address.clone(), 0.0)).1 += 1.0;
-                }
+                Some(address) => add_asking(&mut counts.asking, address, 1.0),
                 None => counts.waits[wait as usize] += 1.0,
             }
         }
         counts.scale(look.scale);
         let missing = connections.map_or(0.0, |connections| (connections - counts.threads).max(0.0));
-        counts.add_missing(missing, rest.map(|count| count * look.scale));
+        if connections.is_some() && missing <= 0.0 {
+            self.note_rests(&parked);
+        }
+        counts.add_missing(missing, rest, look.scale);
         counts
     }
+
+    /// Remembers where threads wait that have nothing to do.
+    fn note_rests(&mut self, parked: &[(u32, u32, u64)]) {
+        for (pid, id, place) in parked {
+            if self.rests.len() >= MAX_RESTS && !self.rests.contains_key(&(*pid, *place)) {
+                return;
+            }
+            let seen = self.rests.entry((*pid, *place)).or_insert(Some(*id));
+            *seen = seen.filter(|seen| seen == id);
+        }
+    }
+}
+
+/// Threads that were never seen at a connection of a request.
+#[derive(Debug, Default)]
+struct Rest {
+    /// By what they wait for, in the order of [`KINDS`].
+    waits: [f64; KINDS.len()],
+    /// Those that wait for somebody, by the address.
+    asking: BTreeMap<String, (Endpoint, f64)>,
+}
+
+impl Rest {
+    fn add(&mut self, wait: ThreadWait, asked: Option<&Endpoint>) {
+        match asked {
+            Some(address) => add_asking(&mut self.asking, address, 1.0),
+            None => self.waits[wait as usize] += 1.0,
+        }
+    }
+}
+
+fn add_asking(asking: &mut BTreeMap<String, (Endpoint, f64)>, address: &Endpoint, count: f64) {
+    asking.entry(format!("{address:?}")).or_insert_with(|| (address.clone(), 0.0)).1 += count;
 }
 
 impl TierCounts {
@@ -178,8 +223,16 @@ impl TierCounts {
         self.asking.values_mut().for_each(|(_, count)| *count *= scale);
     }
 
-    /// Adds so many threads out of the rest: last those that wait for a lock, as threads without work do.
-    fn add_missing(&mut self, mut missing: f64, rest: [f64; KINDS.len()]) {
+    /// Adds so many threads out of the rest: first those that ask somebody, last those that wait for a lock, as threads without work do.
+    fn add_missing(&mut self, mut missing: f64, rest: Rest, scale: f64) {
+        for (address, count) in rest.asking.into_values() {
+            let added = (count * scale).min(missing);
+            if added > 0.0 {
+                add_asking(&mut self.asking, &address, added);
+            }
+            self.threads += added;
+            missing -= added;
+        }
         const ORDER: [ThreadWait; 6] = [
             ThreadWait::Disk,
             ThreadWait::Stopped,
@@ -189,7 +242,7 @@ impl TierCounts {
             ThreadWait::Lock,
         ];
         for wait in ORDER {
-            let added = rest[wait as usize].min(missing);
+            let added = (rest.waits[wait as usize] * scale).min(missing);
             self.waits[wait as usize] += added;
             self.threads += added;
             missing -= added;
@@ -242,8 +295,14 @@ mod tests {
     #[test]
     fn a_look_counts_if_its_sockets_are_known_and_its_processes_are_not_new() {
         let look = |seen: Sight, is_first: bool| {
-            let sighting =
-                Sighting { thread: (1, 2), is_single: false, is_event_loop: false, is_writing: false, seen };
+            let sighting = Sighting {
+                thread: (1, 2),
+                is_single: false,
+                is_event_loop: false,
+                is_writing: false,
+                place: None,
+                seen,
+            };
             Look { is_first, ..look(vec![sighting], 1.0) }
         };
         let check = |look: Look, expected: bool| {
@@ -265,6 +324,7 @@ mod tests {
             is_single: false,
             is_event_loop: false,
             is_writing: false,
+            place: None,
             seen,
         };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
@@ -285,8 +345,14 @@ mod tests {
     fn a_thread_of_a_pool_that_writes_into_a_full_pipe_is_at_work() {
         let mut count = |is_writing: bool| {
             let seen = Sight::Known(ThreadWait::Process);
-            let sighting =
-                Sighting { thread: (1, 2), is_single: false, is_event_loop: false, is_writing, seen };
+            let sighting = Sighting {
+                thread: (1, 2),
+                is_single: false,
+                is_event_loop: false,
+                is_writing,
+                place: None,
+                seen,
+            };
             let look = look(vec![sighting], 1.0);
             Census::default().count(&look, &ends(), None).waits[ThreadWait::Process as usize]
         };
@@ -303,6 +369,7 @@ mod tests {
                 is_single: false,
                 is_event_loop: false,
                 is_writing: false,
+                place: None,
                 seen: Sight::Known(ThreadWait::Timer),
             };
             let look = look((1..=4).map(sleeping).collect(), 1.0);
@@ -317,7 +384,14 @@ mod tests {
         let count = |sightings: Vec<Sight>| {
             let sighting = |(id, seen): (usize, Sight)| {
                 let is_event_loop = matches!(seen, Sight::Known(ThreadWait::Idle));
-                Sighting { thread: (1, id as u32), is_single: false, is_event_loop, is_writing: false, seen }
+                Sighting {
+                    thread: (1, id as u32),
+                    is_single: false,
+                    is_event_loop,
+                    is_writing: false,
+                    place: None,
+                    seen,
+                }
             };
             let sightings = sightings.into_iter().enumerate().map(sighting).collect();
             let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
@@ -341,6 +415,7 @@ mod tests {
                 is_single: false,
                 is_event_loop,
                 is_writing: false,
+                place: None,
                 seen: Sight::Known(seen),
             };
             let sightings = vec![sighting(2, ThreadWait::Lock, false), sighting(3, seen, is_event_loop)];
@@ -354,5 +429,47 @@ mod tests {
         );
         assert_eq!(locked_count(ThreadWait::Idle, true), 0.0);
         assert_eq!(locked_count(ThreadWait::Running, false), 0.0, "the other one is at rest");
+    }
+
+    #[test]
+    fn where_several_wait_while_none_is_missing_is_no_place_of_a_lock() {
+        let mut census = Census::default();
+        let mut locked = |places: [u64; 2], connections: f64| {
+            let at = |(id, place): (usize, u64)| Sighting {
+                thread: (1, id as u32),
+                is_single: false,
+                is_event_loop: false,
+                is_writing: false,
+                place: Some(place),
+                seen: Sight::Known(ThreadWait::Lock),
+            };
+            let look = look(places.into_iter().enumerate().map(at).collect(), 1.0);
+            census.count(&look, &ends(), Some(connections)).waits[ThreadWait::Lock as usize]
+        };
+        assert_eq!(locked([64, 64], 2.0), 2.0, "nothing tells them from threads with a request");
+        assert_eq!(locked([64, 64], 0.0), 0.0);
+        assert_eq!(locked([64, 64], 2.0), 0.0);
+        assert_eq!(locked([64, 128], 2.0), 1.0, "another place");
+        locked([72, 128], 0.0);
+        assert_eq!(locked([72, 128], 2.0), 2.0, "each may wait for its own request there");
+    }
+
+    #[test]
+    fn who_asks_somebody_outside_is_found_among_the_rest() {
+        let counts = |is_missing: bool| {
+            let sighting = Sighting {
+                thread: (1, 2),
+                is_single: false,
+                is_event_loop: false,
+                is_writing: false,
+                place: None,
+                seen: at(&[50]),
+            };
+            let connections = if is_missing { 1.0 } else { 0.0 };
+            Census::default().count(&look(vec![sighting], 1.0), &ends(), Some(connections))
+        };
+        let asked: Vec<_> = counts(true).asking.into_values().collect();
+        assert_eq!(asked, [(Endpoint::Tcp(([10, 1, 2, 3], 53).into()), 1.0)]);
+        assert!(counts(false).asking.is_empty());
     }
 }

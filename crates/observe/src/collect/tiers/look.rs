@@ -4,7 +4,8 @@ use crate::discover::list_tasks;
 use crate::roots::Roots;
 use crate::source::read_once;
 use crate::threads::{
-    Doing, Sight, SocketSeen, ThreadFiles, at_descriptors, doing, is_in_event_loop, is_writing,
+    Doing, Sight, SocketSeen, ThreadFiles, at_descriptors, doing, futex_place, is_in_event_loop,
+    is_short_wait, is_writing,
 };
 use std::collections::{HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
@@ -28,6 +29,8 @@ pub(super) struct Sighting {
     pub(super) is_event_loop: bool,
     /// Whether it waits to write into a pipe, which no thread does that has nothing to do.
     pub(super) is_writing: bool,
+    /// Where in the memory of its process it waits, for a lock or for something to do.
+    pub(super) place: Option<u64>,
     pub(super) seen: Sight,
 }
 
@@ -151,6 +154,7 @@ impl TierThreads {
             {
                 Sight::Known(ThreadWait::Lock)
             }
+            Doing::Known(ThreadWait::Lock) if is_short_wait(pid, place) => Sight::Known(ThreadWait::Timer),
             doing => at_descriptors(roots, pid, doing),
         };
         let is_writing = is_writing(place) && seen == Sight::Known(ThreadWait::Process);
@@ -159,6 +163,7 @@ impl TierThreads {
             is_single,
             is_event_loop: is_in_event_loop(place),
             is_writing,
+            place: futex_place(place).filter(|_| seen == Sight::Known(ThreadWait::Lock)),
             seen,
         })
     }
