@@ -40,6 +40,14 @@ const MACHINE_IDLE: Threshold = Threshold::new(
 );
 const THREAD_IDLE: Threshold =
     Threshold::new("CPU that any server thread used or waited for, at most", 0.95, "ratio of a CPU", HOUSE);
+const DOMINANT: Threshold = Threshold::new(
+    "CPU of one thread, for the others to wait for what it does",
+    0.4,
+    "ratio of a CPU",
+    HOUSE,
+);
+const DOMINATED: Threshold =
+    Threshold::new("CPU of the next busiest thread ÷ that of the busiest, at most", 0.2, "ratio", HOUSE);
 const STARVED: Threshold = Threshold::new(
     "CPU time that the server waited for ÷ waited for and used, to be short of CPU",
     0.5,
@@ -90,6 +98,8 @@ pub(super) const POOL_FULL: Rule = Rule {
         LASTING,
         MACHINE_IDLE,
         THREAD_IDLE,
+        DOMINANT,
+        DOMINATED,
         STARVED,
         CROWDED,
         AWAKE,
@@ -145,11 +155,29 @@ fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let workers = Workers::of(scene, &window, scope);
     found.extend(workers.evidence);
     found.extend(stood_still(scene, &window));
+    found.extend(dominated(scene, &window, scope));
     let reason = found.first().map_or(String::new(), |evidence| format!("; {}", evidence.text));
     let title = format!("{}{reason}", workers.text);
     let reach = Reach::used_up(&scene.focus, waited_part(scene, &window, scope));
     let case = Case { shown_by: Some(scene.focus), ..Case::new(title, found, reach) };
     Some(Case { remedy: workers.remedy.or(case.remedy), ..case })
+}
+
+/// That one thread works and the others hardly do, as where it collects the garbage of all, or hands out all work: they wait for it.
+fn dominated(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
+    let threads = window.threads(&scene.focus.listening_at(scope));
+    let [first, rest @ ..] = &threads[..] else { return None };
+    let next = rest.first()?.wanted_ratio();
+    let text = format!(
+        "one thread used {} of a CPU, and each other one at most {}",
+        percent(first.busy_ratio),
+        percent(next)
+    );
+    let dominates = first.busy_ratio >= DOMINANT.value && next <= first.busy_ratio * DOMINATED.value;
+    dominates.then(|| {
+        let seen = evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/schedstat", text);
+        seen_in(first.column.clone(), seen)
+    })
 }
 
 /// A server that answers nothing for a while has stopped as a whole: full workers go on answering.

@@ -86,13 +86,18 @@ impl<'a> Connections<'a> {
             && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);
         let asking_ns: f64 = asked.iter().map(|asked| asked.waiting_ns + asked.unread_ns).sum();
         let own_ns = is_told_apart.then_some((inside_ns - asking_ns).max(0.0));
-        // What was never sent (nobody answers the connect) is no time that the connections know.
-        let is_own = |wait: &&TierWait| match wait.kind {
-            WaitKind::Network => false,
-            WaitKind::Asking => asked.iter().all(|asked| Some(asked.on) != wait.on),
-            _ => true,
-        };
-        let seen_ns: f64 = waits.iter().filter(is_own).filter_map(|wait| wait.time_ns).sum();
+        // What was never sent (nobody answers the connect, or whoever does is to speak first) is no time that the connections know.
+        let seen_ns = waits.iter().filter_map(|wait| {
+            let time_ns = wait.time_ns?;
+            let known = asked.iter().filter(|asked| Some(asked.on) == wait.on);
+            let known_ns: f64 = known.map(|asked| asked.waiting_ns + asked.unread_ns).sum();
+            match wait.kind {
+                WaitKind::Network => None,
+                WaitKind::Asking => Some((time_ns - known_ns).max(0.0)),
+                _ => Some(time_ns),
+            }
+        });
+        let seen_ns: f64 = seen_ns.sum();
         let elsewhere = |client_ns| Some(1.0 - ratio(unread_ns + inside_ns, client_ns)?);
         let is_seen = is_possible && merged_ratio <= MERGED_MAX;
         Some(TierRequests {
