@@ -139,13 +139,7 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let busy = machine.busy_ratio * machine.cpus as f64;
     let part = generator.and_then(|generator| ratio(generator, busy)).unwrap_or(0.0);
     let others = others.and_then(|others| ratio(others, busy)).filter(|share| *share >= GENERATOR_PART.value);
-    let stop = others.map(|share| {
-        format!(
-            "stop the other processes, which used {} of the CPU time; or, if they are part of the service, \
-             add them with --watch-pid",
-            percent(share)
-        )
-    });
+    let stop = others.map(stop_others);
     if let Some(share) = others.filter(|share| *share >= OTHERS_MOST.value) {
         let text = format!("{} of the CPU time went to other processes", percent(share));
         found.push(evidence(EvidenceRole::Against, &window, "/proc/stat, /proc/PID/stat", text));
@@ -156,6 +150,16 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
     Some(Case { remedy: stop.or_else(|| remedy(&machine, part)), ..Case::new(title, found, reach) })
+}
+
+/// What to change where other processes used this share of the CPU time: who has about as much as they may need more than there is
+/// without them, too.
+fn stop_others(share: f64) -> String {
+    let stop = format!(
+        "stop the other processes, which used {} of the CPU time; or, if they are part of the service, add them with --watch-pid",
+        percent(share)
+    );
+    if share < OTHERS_MOST.value { format!("{stop}; and {}", SATURATED.remedy) } else { stop }
 }
 
 /// CPUs that have idle time on average, and none while the server waits for them.

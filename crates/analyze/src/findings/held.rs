@@ -9,7 +9,7 @@
 //! Deliberate delays (rate limits, throttles, timers) look like this, and so does an event loop that missed an event.
 //! Threads that work or are blocked, or responses that the client does not read, contradict it: these are other diagnoses.
 
-use super::waits::{AT_LOCK, CPU_IDLE, WAITED, cpus_left, is_slow};
+use super::waits::{ASKED, AT_LOCK, CPU_IDLE, WAITED, asked_at_a_time, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, duration, name, percent};
 use crate::path::{path_of, scope_of};
@@ -40,12 +40,6 @@ const UNSENT_STEADILY: Threshold = Threshold::new(
     "share of readings with such connections: bursts are acknowledged late, and a few readings may hit them",
     0.9,
     "ratio",
-    HOUSE,
-);
-const ASKED: Threshold = Threshold::new(
-    "requests at a time at the next tier, for a limit of them to be what the others are held for",
-    0.9,
-    "count",
     HOUSE,
 );
 
@@ -110,17 +104,6 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     );
     let title = format!("{who} holds requests: {text}, while {count:.1} at a time are at {asked}{locked}");
     Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
-}
-
-/// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
-pub(super) fn asked_at_a_time<'a>(
-    scene: &Scene,
-    tier: &PathTier,
-    path: &'a [PathTier],
-) -> Option<(&'a PathTier, f64)> {
-    let asked = tier.requests.as_ref()?.asked.first()?;
-    let count = scene.focus.measured().achieved_hz * asked.waiting_ns / 1e9;
-    (count >= ASKED.value).then_some((path.get(asked.on)?, count))
 }
 
 /// What its threads were seen at: those that rest can take up the next event at once.

@@ -6,18 +6,21 @@
 use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, percent};
-use crate::path::{called, path_of, scope_of};
+use crate::path::{address_text, called, path_of, scope_of};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column;
-use sysdyno_record::event::ProcessRole;
-use sysdyno_record::path::PathTier;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::path::{PathTier, WaitKind};
 
 const UNREAD: Threshold =
     Threshold::new("time of a request in the server's sockets that is more than wake-ups", 1.0, "ms", HOUSE);
 const BUSY_AT_TIMES: Threshold =
     Threshold::new("CPU of the server's busiest thread, to be told", 0.2, "ratio of a CPU", HOUSE);
+
+/// A tier leaves requests unread for at least this part of their time, to be why they queue before it.
+const LATE_RATIO: f64 = 0.25;
 
 /// F18.
 pub(super) const RULE: Rule = Rule {
@@ -36,29 +39,36 @@ pub(super) const RULE: Rule = Rule {
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let path = path_of(view);
-    let unread = |tier: &PathTier| tier.requests.as_ref().map(|requests| requests.unread_ns);
     let tiers = path.iter().filter_map(|tier| Some((tier, unread(tier)?)));
-    let (tier, unread_ns) = tiers.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let mean_ns = view.request_mean_ns()?;
+    let most = tiers.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let (tier, unread_ns, queued_ns) = deepest(&path, mean_ns).or(most.map(|(tier, ns)| (tier, ns, 0.0)))?;
     let window = view.server_steady();
     let who = called(&path, tier);
-    let text = format!(
+    let mut text = format!(
         "{} of a request's {} pass before {who} reads it",
         duration(unread_ns.min(mean_ns)),
         duration(mean_ns)
     );
+    if queued_ns > 0.0 {
+        let queued_ns = queued_ns.min(mean_ns - unread_ns);
+        text.push_str(&format!(", and requests queue behind that for {}", duration(queued_ns)));
+    }
     let column = column::REQUESTS_UNREAD_TIME.at(&scope_of(tier));
     let seen = |role| {
         seen_in(column.clone(), evidence(role, &window, "sk_data_ready, sock_recv_length", text.clone()))
     };
-    let share = ratio(unread_ns, mean_ns)?.min(1.0);
+    let share = ratio(unread_ns + queued_ns, mean_ns)?.min(1.0);
     if share < WAITED.value || unread_ns < UNREAD.value * 1e6 || !is_slow(scene, mean_ns) {
         return excluded(&format!("{who} reads requests when they come"), vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(cpus_left(scene, &window));
     found.extend(super::stopped::against(scene));
-    let threads = window.threads(&view.processes(ProcessRole::Target));
+    let mut processes = view.processes(ProcessRole::Target);
+    let address = |process: &WatchedProcess| process.tier.as_ref().map(|tier| address_text(&tier.address));
+    processes.retain(|process| address(process) == tier.address);
+    let threads = window.threads(&processes);
     let busiest = threads.first().filter(|thread| thread.busy_ratio >= BUSY_AT_TIMES.value);
     let busy = busiest.map_or(String::new(), |thread| {
         format!("; its busiest thread used {} of a CPU", percent(thread.busy_ratio))
@@ -66,10 +76,38 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case::new(format!("{who} leaves requests unread: {text}{busy}"), found, Reach::used_up(view, share)))
 }
 
+fn unread(tier: &PathTier) -> Option<f64> {
+    tier.requests.as_ref().map(|requests| requests.unread_ns)
+}
+
+/// The last tier of a path in which requests lie unread for long although its threads wait for nothing, with the time that they do,
+/// and that in which others queue before it for that reason. `None`: there is none behind the first tier.
+fn deepest(path: &[PathTier], mean_ns: f64) -> Option<(&PathTier, f64, f64)> {
+    let is_cause = |tier: &&PathTier| {
+        let waits = tier.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
+        let waited_ns: f64 = waits.filter_map(|wait| wait.time_ns).sum();
+        let unread_ns = unread(tier).unwrap_or(0.0);
+        let inside_ns = tier.requests.as_ref().map_or(0.0, |requests| requests.inside_ns);
+        tier.address.is_some()
+            && unread_ns >= LATE_RATIO * mean_ns
+            && unread_ns >= inside_ns
+            && waited_ns <= inside_ns
+    };
+    let tier = path.iter().rev().find(is_cause)?;
+    let (mut queued_ns, mut before) = (0.0, tier.asked_by);
+    // Each tier stands behind the one that asks it, so that this ends.
+    for _ in 0..path.len() {
+        let Some(front) = before.and_then(|position| path.get(position)) else { break };
+        queued_ns += unread(front).unwrap_or(0.0);
+        before = front.asked_by;
+    }
+    Some((tier, unread(tier)?, queued_ns))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{LISTENER, conclude, slow};
-    use crate::corpus::Specimen;
+    use crate::corpus::{Specimen, TARGET, with_tier};
     use sysdyno_record::analysis::{Confidence, Finding};
 
     /// This share of a request's time passes before the server reads it; the server is idle.
@@ -90,6 +128,24 @@ mod tests {
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = unread(Specimen::open(2000.0, 10.0), 0.9).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn the_last_tier_that_leaves_requests_unread_is_why_they_queue_before_it() {
+        let mean_ns = slow().view().request_mean_ns().expect("was filled");
+        let of = "tier:127.0.0.1:6379";
+        let case = |share: f64| {
+            let case = with_tier(slow(), "redis-server", "127.0.0.1:6379", 1, TARGET);
+            let case =
+                case.counter("requests.read_count", of, 2000.0).counter("requests.merged_count", of, 0.0);
+            let case = case.counter("requests.inside_ns", of, 2000.0 * 0.01 * mean_ns);
+            let case = case.counter("requests.unread_ns", of, 2000.0 * share * mean_ns);
+            unread(case, 0.1).expect("a finding").title
+        };
+        let title = case(0.4);
+        assert!(title.starts_with("redis-server leaves requests unread: "), "{title}");
+        assert!(title.contains(", and requests queue behind that for "), "{title}");
+        assert!(case(0.1).contains("nginx"), "it is no cause of the queue");
     }
 
     #[test]

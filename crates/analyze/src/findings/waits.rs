@@ -6,7 +6,6 @@
 //! the cause; the ones before it only pass it on.
 
 use super::effect::{NoticedEffect, Slow};
-use super::held::asked_at_a_time;
 use super::peer::Peer;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
@@ -38,9 +37,15 @@ const HOLDER_AT_DISK: Threshold = Threshold::new(
     "count",
     HOUSE,
 );
+pub(super) const ASKED: Threshold = Threshold::new(
+    "requests at a time at the next tier, for a limit of them to be what the others are held for",
+    0.9,
+    "count",
+    HOUSE,
+);
 /// Queues that come of a wait are told from this part of a request's time on.
 const QUEUED_RATIO: f64 = 0.1;
-const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK];
+const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK, ASKED];
 
 /// F07.
 pub(super) const LOCK: Rule = Rule {
@@ -185,6 +190,17 @@ fn at_lock<'a>(scene: &Scene, case: Case<'a>, path: &[PathTier], tier: &PathTier
         called(path, tier)
     );
     Case { title, remedy: Some(remedy), ..case }
+}
+
+/// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
+pub(super) fn asked_at_a_time<'a>(
+    scene: &Scene,
+    tier: &PathTier,
+    path: &'a [PathTier],
+) -> Option<(&'a PathTier, f64)> {
+    let asked = tier.requests.as_ref()?.asked.first()?;
+    let count = scene.focus.measured().achieved_hz * asked.waiting_ns / 1e9;
+    (count >= ASKED.value).then_some((path.get(asked.on)?, count))
 }
 
 /// What to change where threads of a program wait for a lock.

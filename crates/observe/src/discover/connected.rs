@@ -19,7 +19,7 @@ use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::plan::Endpoint;
 
 /// The port of name servers, TCP and UDP. *Source*: RFC 1035, section 4.2.
-const NAME_SERVICE: u16 = 53;
+pub(crate) const NAME_SERVICE: u16 = 53;
 
 /// An address that processes of this host listen at, and what is connected to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
 use super::look::{Look, Sighting, TierThreads};
-use crate::discover::ConnectionEnds;
+use crate::discover::{ConnectionEnds, NAME_SERVICE};
 use crate::roots::Roots;
 use crate::threads::{KINDS, Sight, SocketEnd, SocketEnds, SocketSeen, at_sockets};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -159,6 +159,13 @@ impl Census {
                 }
                 let is_at_work = wait != ThreadWait::Timer || !self.is_resident(sighting.thread);
                 let (pid, id) = sighting.thread;
+                // An event loop leaves names to a pool of threads, which serve nobody else.
+                if let Some(address) = asked.filter(|address| is_name_server(address))
+                    && self.event_loops.contains(&pid)
+                {
+                    add_asking(&mut counts.asking, address, 1.0);
+                    continue;
+                }
                 parked.extend(sighting.place.map(|place| (pid, id, place)));
                 let is_at_rest =
                     sighting.place.is_some_and(|place| self.rests.get(&(pid, place)) == Some(&None));
@@ -210,6 +217,11 @@ impl Rest {
             None => self.waits[wait as usize] += 1.0,
         }
     }
+}
+
+/// Whether names are looked up there. *Source*: RFC 1035, section 4.2.
+fn is_name_server(address: &Endpoint) -> bool {
+    matches!(address, Endpoint::Tcp(address) if address.port() == NAME_SERVICE)
 }
 
 fn add_asking(asking: &mut BTreeMap<String, (Endpoint, f64)>, address: &Endpoint, count: f64) {
@@ -471,5 +483,24 @@ mod tests {
         let asked: Vec<_> = counts(true).asking.into_values().collect();
         assert_eq!(asked, [(Endpoint::Tcp(([10, 1, 2, 3], 53).into()), 1.0)]);
         assert!(counts(false).asking.is_empty());
+        let event_loop = |id, seen, is_event_loop| Sighting {
+            thread: (1, id),
+            is_single: false,
+            is_event_loop,
+            is_writing: false,
+            place: None,
+            seen,
+        };
+        let sightings = vec![
+            event_loop(1, Sight::Known(ThreadWait::Idle), true),
+            event_loop(2, at(&[50]), false),
+            event_loop(3, Sight::Known(ThreadWait::Lock), false),
+        ];
+        let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(0.0));
+        assert_eq!(
+            counts.asking.into_values().map(|(_, count)| count).sum::<f64>(),
+            1.0,
+            "it looks up a name"
+        );
     }
 }
