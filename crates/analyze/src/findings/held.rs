@@ -9,6 +9,7 @@
 //! Deliberate delays (rate limits, throttles, timers) look like this, and so does an event loop that missed an event.
 //! Threads that work or are blocked, or responses that the client does not read, contradict it: these are other diagnoses.
 
+use super::peer::Peer;
 use super::waits::{ASKED, AT_LOCK, CPU_IDLE, WAITED, asked_at_a_time, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, duration, name, percent};
@@ -83,6 +84,15 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(cpus_left(scene, &window));
     found.extend(engaged(tier, &window));
     found.extend(unsent(scene, &window));
+    // What waits for a thread that looks up a name waits for the name server, too.
+    if let Some((server, count)) = Peer::name_server(&path, tier).filter(|(_, count)| *count >= ASKED.value) {
+        let (_, remedy) = server.told_of(&who);
+        let title = format!(
+            "{who} holds requests: {text}, while {count:.1} of its threads wait for {}",
+            server.name()
+        );
+        return Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) });
+    }
     let is_at_lock = tier.threads_at(WaitKind::Lock) >= AT_LOCK.value;
     let locked = if is_at_lock { ", and threads were seen waiting for a lock" } else { "" };
     let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
@@ -162,6 +172,15 @@ mod tests {
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = find(holding(Specimen::open(2000.0, 10.0), 0.9)).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn who_holds_requests_while_its_threads_look_up_names_waits_for_the_name_server() {
+        let case = holding(slow(), 0.9).gauge("waits.threads_count", "tier:target", 5.0);
+        let case = case.gauge("waits.asking_count", "tier:target>10.1.2.3:53", 4.0);
+        let found = find(case).expect("a finding");
+        assert!(found.title.ends_with(" of its threads wait for name server 10.1.2.3"), "{found:?}");
+        assert!(found.remedy.is_some_and(|remedy| remedy.contains("/etc/resolv.conf")));
     }
 
     #[test]

@@ -39,6 +39,14 @@ impl<'a> Peer<'a> {
         outside.map(Peer::Outside).or_else(|| reader().map(Peer::LogReader))
     }
 
+    /// The name server that threads of a tier wait for, with how many do on average.
+    pub(super) fn name_server(path: &'a [PathTier], tier: &PathTier) -> Option<(Peer<'a>, f64)> {
+        tier.waits.iter().find_map(|wait| {
+            let address = path.get(wait.on?).filter(|at| at.is_outside)?.address.as_deref()?;
+            is_name_server(address).then_some((Peer::Outside(address), wait.threads_count))
+        })
+    }
+
     /// What it is called in a sentence.
     pub(super) fn name(&self) -> String {
         match self {
