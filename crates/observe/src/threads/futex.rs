@@ -1,8 +1,9 @@
 //! Threads that wait in a futex: where, and whether they do so for a moment only.
 //!
-//! A lock, a condition, and a sleep that can be interrupted are the same call. A wait that ends by itself within a second is a sleep:
+//! A lock, a condition, and a sleep that can be interrupted are the same call. A wait that ends by itself within 0.3 s is a sleep:
 //! whoever waits for a lock does so for long or without a limit (`innodb_lock_wait_timeout` is 50 s, the wait for a connection of a
-//! pool 30 s), or is back at once. Source: futex(2); `include/uapi/linux/futex.h`.
+//! pool 30 s), or looks once a second whether to give up (MariaDB, `MDL_context::acquire_lock`). Source: futex(2);
+//! `include/uapi/linux/futex.h`.
 
 use crate::clock;
 use crate::discover::read_memory;
@@ -10,7 +11,7 @@ use crate::source::pid_syscall::Whereabouts;
 use nix::libc;
 
 /// A wait that ends by itself within this is a sleep. Unit: nanoseconds.
-const SLEEP_NS: i128 = 1_000_000_000;
+const SLEEP_NS: i128 = 300_000_000;
 
 /// Of the operation: `FUTEX_CMD_MASK` without its flags, and that the time is of the wall clock.
 const COMMAND: u64 = 0x7f;
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_ends_by_itself_soon_is_a_sleep_and_any_other_is_none() {
-        assert!(seen(Some(Duration::from_millis(400))).0);
+        assert!(seen(Some(Duration::from_millis(200))).0);
         assert!(!seen(Some(Duration::from_secs(50))).0);
         let (is_short, place) = seen(None);
         assert!(!is_short && place.is_some_and(|place| place % 8 == 0));
