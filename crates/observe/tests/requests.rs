@@ -133,12 +133,20 @@ fn measure(target: SocketAddr, connection: Connection, awaited: &str) -> (Grown,
             thread::sleep(Duration::from_millis(50));
         }
         let seen: Vec<_> = clients.into_iter().map(|client| client.join().expect("ends")).collect();
-        // Twice a second it is read at all.
-        for _ in 0..12 {
-            sampler.sample(&mut lines);
-            thread::sleep(Duration::from_millis(50));
+        // Twice a second it is read at all, or later on a busy host: until nothing is added any more.
+        let mut known = None;
+        loop {
+            for _ in 0..12 {
+                sampler.sample(&mut lines);
+                thread::sleep(Duration::from_millis(50));
+            }
+            let values = last_values(&lines, &sampler.header());
+            let sum: f64 =
+                values.iter().filter(|((name, _), _)| name == awaited).map(|(_, value)| value).sum();
+            if known.replace(sum) == Some(sum) {
+                return (values, seen);
+            }
         }
-        (last_values(&lines, &sampler.header()), seen)
     };
     let begin = Instant::now();
     let mut before = read(Duration::from_secs(2)).0;

@@ -128,7 +128,7 @@ fn an_experiment_that_was_killed_goes_on_where_it_stood() {
 }
 
 #[test]
-fn an_experiment_that_may_end_early_ends_once_its_differences_are_decided() {
+fn an_experiment_that_may_end_early_ends_once_its_differences_are_decided_on_a_quiet_machine() {
     let bench = Bench::new(&["--workers", "8", "--hold-ms", "5"]);
     let text = format!(
         "name = 'pages'\nurl = '{}'\nblocks = 8\nuntil-decided = true\nseed = 5\nnoisy = true\n\
