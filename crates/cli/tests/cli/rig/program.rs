@@ -241,8 +241,8 @@ impl Outcome {
 
     /// Whether an experiment or comparison was refused because something else used the machine during a run, as the hypervisor does.
     pub fn is_refused_for_a_disturbance(&self) -> bool {
-        let names_it = |id: &&str| self.stdout.contains(&format!("is INVALID: {id} "));
-        self.code == Some(3) && DISTURBANCES.iter().any(|id| names_it(&id))
+        let names_it = |id: &str| self.stdout.contains(&format!("is INVALID: {id} "));
+        self.code == Some(3) && DISTURBANCES.iter().any(|id| names_it(id))
     }
 
     /// The ids of the verdict's reasons.
