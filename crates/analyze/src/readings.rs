@@ -284,7 +284,7 @@ impl<'a> Window<'a> {
         threads
     }
 
-    /// Notes how long the busiest thread of a process was awake, where the others hardly were.
+    /// Notes how long the busiest thread of a process was awake: as often as any of its threads was, less what the others wanted.
     fn note_awake(&self, threads: &mut [ThreadShare], scope: &str) {
         let all: f64 = threads.iter().map(ThreadShare::wanted_ratio).sum();
         let Some(first) = threads.iter_mut().max_by(|a, b| a.busy_ratio.total_cmp(&b.busy_ratio)) else {
@@ -402,25 +402,29 @@ pub struct ThreadShare {
     pub busy_ratio: f64,
     /// Time runnable without a CPU; `None` where the kernel does not say.
     pub run_delay_ratio: Option<f64>,
-    /// Share of looks at which it was on a CPU or ready for one: on a virtual CPU that the hypervisor takes away, a thread uses no time
-    /// and waits for none either. `None`: nobody looked, or it is not the busiest thread of its process.
+    /// Share of samples in which it was on a CPU or ready for one: on a virtual CPU that the hypervisor takes away, a thread uses no time
+    /// and waits for none either. `None`: not read, or it is not the busiest thread of its process.
     pub awake_ratio: Option<f64>,
     /// Column `name@scope` that shows it.
     pub column: String,
 }
 
 impl ThreadShare {
-    /// Time on a CPU or waiting for one, as far as it is known.
+    /// Time on a CPU or waiting for one, as far as the kernel counts it.
+    pub fn counted_ratio(&self) -> f64 {
+        self.busy_ratio + self.run_delay_ratio.unwrap_or(0.0)
+    }
+
+    /// The same, or how long it was seen awake, if that is longer.
     pub fn wanted_ratio(&self) -> f64 {
-        let counted = self.busy_ratio + self.run_delay_ratio.unwrap_or(0.0);
-        counted.max(self.awake_ratio.unwrap_or(0.0))
+        self.counted_ratio().max(self.awake_ratio.unwrap_or(0.0))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::SeriesBuilder;
+    use crate::corpus::{SeriesBuilder, at};
     use sysdyno_record::column::HOST;
     use sysdyno_record::event::ProcessRole;
 
@@ -468,5 +472,27 @@ mod tests {
         let window = Window::new(&series, MonoNs(1_500_000_000), MonoNs(3_500_000_000));
         assert_eq!(window.growth(column::KERNEL_FORKS, HOST).map(|growth| growth.amount), Some(0.0));
         assert_eq!(window.occurrences(column::KERNEL_FORKS, HOST), Some(2.0));
+    }
+
+    #[test]
+    fn the_busiest_thread_of_a_process_is_awake_as_often_as_any_of_its_threads_less_the_others() {
+        let threads = |running: f64| {
+            let series = SeriesBuilder::over_trial(10.0)
+                .counter("thread.cpu_us", "thread:7/7", 0.6e6)
+                .counter("thread.cpu_us", "thread:7/8", 0.1e6)
+                .gauge("process.running_threads_count", "process:7", running)
+                .build();
+            let process = WatchedProcess::new(7, 1, "java", ProcessRole::Target);
+            let window = Window::new(&series, at(0.0), at(1e6));
+            window.threads(&[&process]).iter().map(ThreadShare::wanted_ratio).collect::<Vec<_>>()
+        };
+        let near = |found: &[f64], expected: [f64; 2]| {
+            assert!(
+                found.len() == 2 && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6),
+                "{found:?}"
+            );
+        };
+        near(&threads(1.1), [1.0, 0.1]);
+        near(&threads(0.3), [0.6, 0.1]);
     }
 }

@@ -322,4 +322,32 @@ mod tests {
         assert_eq!(confidence(holding(32.0, 2.0, 0.0)), Some(Confidence::Excluded), "none waits");
         assert_eq!(confidence(holding(32.0, 32.0, 32.0)), Some(Confidence::Excluded), "each has a worker");
     }
+
+    #[test]
+    fn event_loops_that_compute_all_the_time_and_workers_with_a_connection_each_are_not_capped() {
+        let running = |count: f64| {
+            let scope = format!("process:{TARGET}");
+            confidence(holding(32.0, 1.0, 32.0).server(0.6).gauge(
+                "process.running_threads_count",
+                &scope,
+                count,
+            ))
+        };
+        assert!(running(0.6) >= Some(Confidence::Likely));
+        assert_eq!(running(1.0), Some(Confidence::Possible), "it takes them up when it can");
+        let tier = |connections: f64| {
+            let case = with_tier(holding(64.0, 2.0, 0.0), "php-fpm", "127.0.0.1:9000", 1, TARGET);
+            let pid = case.watched.last().map_or(0, |process| process.pid);
+            let case = case
+                .gauge("process.fds_count", &format!("process:{pid}"), 34.0)
+                .gauge("process.threads_count", &format!("process:{pid}"), 2.0)
+                .gauge("waits.threads_count", "tier:127.0.0.1:9000", 2.0)
+                .gauge("waits.idle_count", "tier:127.0.0.1:9000", 2.0)
+                .gauge("connections.established_count", "listener:127.0.0.1:9000", connections)
+                .gauge("listener.queue_count", "listener:127.0.0.1:9000", 20.0);
+            confidence(case)
+        };
+        assert!(tier(20.0) >= Some(Confidence::Likely));
+        assert_eq!(tier(2.0), Some(Confidence::Excluded), "each worker has one");
+    }
 }

@@ -152,8 +152,8 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case { remedy: stop.or_else(|| remedy(&machine, part)), ..Case::new(title, found, reach) })
 }
 
-/// What to change where other processes used this share of the CPU time: who has about as much as they may need more than there is
-/// without them, too.
+/// What to change where other processes used this share of the CPU time. If it is less than half, the server may lack CPUs even
+/// without them.
 fn stop_others(share: f64) -> String {
     let stop = format!(
         "stop the other processes, which used {} of the CPU time; or, if they are part of the service, add them with --watch-pid",
@@ -317,6 +317,8 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
 
 const THREAD_FULL: Threshold =
     Threshold::new("CPU that the busiest server thread used or waited for", 0.95, "ratio of a CPU", HOUSE);
+/// A thread that was seen awake for so much longer than it ran or waited was robbed of its CPU. Unit: ratio.
+const STOLEN: f64 = 0.05;
 const SIBLINGS_IDLE: Threshold =
     Threshold::new("the same for every other thread of its tier, at most", 0.20, "ratio of a CPU", HOUSE);
 const THREAD_QUEUED: Threshold = Threshold::new(
@@ -403,8 +405,8 @@ fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let delay = first.run_delay_ratio.filter(|delay| *delay >= 0.005);
     let mut waited =
         delay.map_or(String::new(), |delay| format!(" and waited for it {} of the time", percent(delay)));
-    if first.wanted_ratio() > first.busy_ratio + first.run_delay_ratio.unwrap_or(0.0) + 0.05 {
-        waited.push_str(&format!(", was running or ready at {} of the looks", percent(first.wanted_ratio())));
+    if let Some(awake) = first.awake_ratio.filter(|awake| *awake >= first.counted_ratio() + STOLEN) {
+        waited.push_str(&format!(", and was running or ready to run in {} of the samples", percent(awake)));
     }
     let text = format!(
         "one thread of {who} used {} of a CPU{waited}; the next busiest used {}",

@@ -169,7 +169,7 @@ fn dominated(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
     let [first, rest @ ..] = &threads[..] else { return None };
     let next = rest.first()?.wanted_ratio();
     let text = format!(
-        "one thread used {} of a CPU, and each other one at most {}",
+        "one thread used {} of a CPU, and each of the others at most {}",
         percent(first.busy_ratio),
         percent(next)
     );

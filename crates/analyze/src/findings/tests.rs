@@ -221,6 +221,57 @@ fn f05_one_busy_thread() {
     let two = slow().server(0.98).counter("thread.cpu_us", &format!("thread:{TARGET}/1005"), 0.9e6);
     assert_eq!(confidence_of("F05", two), Some(Excluded));
     assert_eq!(confidence_of("F05", slow().server(0.5)), Some(Excluded));
+    let running = |share| {
+        slow().server(0.6).gauge("process.running_threads_count", &format!("process:{TARGET}"), share)
+    };
+    let robbed = find("F05", running(1.0)).expect("a finding");
+    assert_eq!(robbed.confidence, Likely);
+    let text = "and was running or ready to run in 100% of the samples";
+    assert!(robbed.evidence[0].text.contains(text), "{robbed:?}");
+    assert_eq!(confidence_of("F05", running(0.6)), Some(Excluded));
+}
+
+#[test]
+fn a_full_pool_is_not_what_one_thread_makes_the_others_wait_for() {
+    let working = |cpus: f64| {
+        let other = format!("thread:{TARGET}/1005");
+        let thread = format!("thread:{TARGET}/{TARGET}");
+        let case =
+            pool().counter("thread.cpu_us", &other, 0.02e6).counter("thread.cpu_us", &thread, cpus * 1e6);
+        confidence_of("F04", case)
+    };
+    assert_eq!(working(0.1), Some(Likely));
+    assert_eq!(working(0.6), Some(Possible));
+}
+
+#[test]
+fn who_shares_the_cpus_about_evenly_has_two_remedies() {
+    let remedy = |server: f64| {
+        let case =
+            slow().cpu(0.5, 0.3, 0.15).server(server).generator(0.1).counter("psi.cpu_some_us", "host", 6e5);
+        find("C13", case).and_then(|finding| finding.remedy).expect("something can be changed")
+    };
+    assert!(
+        remedy(0.8).starts_with("stop the other processes") && remedy(0.8).contains("reduce CPU per request")
+    );
+    assert!(!remedy(0.1).contains("reduce CPU per request"), "{}", remedy(0.1));
+}
+
+#[test]
+fn a_requests_time_begins_when_there_is_a_connection_for_it() {
+    let mean_ms = |slip_ns: f64| {
+        let case = slow().edit(|case| case.fill(LatencyKind::PoolSlip, spread(20_000, slip_ns)));
+        case.view().request_mean_ns().expect("was filled") / 1e6
+    };
+    let felt_ms = mean_ms(1.0);
+    assert!((felt_ms - 113.0).abs() < 1.0, "{felt_ms}");
+    assert!((mean_ms(50e6) - felt_ms / 2.0).abs() < 1.0, "{}", mean_ms(50e6));
+    let service_ms = slow().view().summary(LatencyKind::Service).mean.expect("was filled") / 1e6;
+    assert!(
+        (mean_ms(200e6) - service_ms).abs() < 0.01,
+        "no less than what was sent took: {}",
+        mean_ms(200e6)
+    );
 }
 
 #[test]

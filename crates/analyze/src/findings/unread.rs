@@ -6,7 +6,7 @@
 use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, percent};
-use crate::path::{address_text, called, path_of, scope_of};
+use crate::path::{address_text, called, in_front, path_of, scope_of};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::EvidenceRole;
@@ -16,18 +16,21 @@ use sysdyno_record::path::{PathTier, WaitKind};
 
 const UNREAD: Threshold =
     Threshold::new("time of a request in the server's sockets that is more than wake-ups", 1.0, "ms", HOUSE);
+const LATE: Threshold = Threshold::new(
+    "share of a request's time that it lies unread at a tier, to be why requests queue before that tier",
+    0.25,
+    "ratio",
+    HOUSE,
+);
 const BUSY_AT_TIMES: Threshold =
     Threshold::new("CPU of the server's busiest thread, to be told", 0.2, "ratio of a CPU", HOUSE);
-
-/// A tier leaves requests unread for at least this part of their time, to be why they queue before it.
-const LATE_RATIO: f64 = 0.25;
 
 /// F18.
 pub(super) const RULE: Rule = Rule {
     id: "F18",
     name: "left-unread",
     meaning: "Requests lie in the server's sockets for most of their time, although CPUs are idle: nobody reads them.",
-    thresholds: &[WAITED, CPU_IDLE, UNREAD, BUSY_AT_TIMES],
+    thresholds: &[WAITED, CPU_IDLE, UNREAD, LATE, BUSY_AT_TIMES],
     place: Place::Server,
     needs: &[column::REQUESTS_UNREAD_TIME],
     remedy: "find out what stops its threads now and then: a garbage collection (its log tells), long work in an event loop, \
@@ -50,8 +53,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         duration(unread_ns.min(mean_ns)),
         duration(mean_ns)
     );
+    let queued_ns = queued_ns.min(mean_ns - unread_ns);
     if queued_ns > 0.0 {
-        let queued_ns = queued_ns.min(mean_ns - unread_ns);
         text.push_str(&format!(", and requests queue behind that for {}", duration(queued_ns)));
     }
     let column = column::REQUESTS_UNREAD_TIME.at(&scope_of(tier));
@@ -83,25 +86,19 @@ fn unread(tier: &PathTier) -> Option<f64> {
 /// The last tier of a path in which requests lie unread for long although its threads wait for nothing, with the time that they do,
 /// and that in which others queue before it for that reason. `None`: there is none behind the first tier.
 fn deepest(path: &[PathTier], mean_ns: f64) -> Option<(&PathTier, f64, f64)> {
-    let is_cause = |tier: &&PathTier| {
+    let is_cause = |tier: &PathTier| {
         let waits = tier.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
         let waited_ns: f64 = waits.filter_map(|wait| wait.time_ns).sum();
         let unread_ns = unread(tier).unwrap_or(0.0);
         let inside_ns = tier.requests.as_ref().map_or(0.0, |requests| requests.inside_ns);
         tier.address.is_some()
-            && unread_ns >= LATE_RATIO * mean_ns
+            && unread_ns >= LATE.value * mean_ns
             && unread_ns >= inside_ns
             && waited_ns <= inside_ns
     };
-    let tier = path.iter().rev().find(is_cause)?;
-    let (mut queued_ns, mut before) = (0.0, tier.asked_by);
-    // Each tier stands behind the one that asks it, so that this ends.
-    for _ in 0..path.len() {
-        let Some(front) = before.and_then(|position| path.get(position)) else { break };
-        queued_ns += unread(front).unwrap_or(0.0);
-        before = front.asked_by;
-    }
-    Some((tier, unread(tier)?, queued_ns))
+    let position = path.iter().rposition(is_cause)?;
+    let queued_ns = in_front(path, position).filter_map(|front| unread(path.get(front)?)).sum();
+    Some((&path[position], unread(&path[position])?, queued_ns))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::effect::{NoticedEffect, Slow};
 use super::peer::Peer;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
-use crate::path::{called, path_of, scope_of};
+use crate::path::{called, in_front, path_of, scope_of};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::own_busy_ratio;
@@ -186,7 +186,7 @@ fn at_lock<'a>(scene: &Scene, case: Case<'a>, path: &[PathTier], tier: &PathTier
     let asked = called(path, asked);
     let title = format!("{}, while {count:.1} at a time are at {asked}", case.title);
     let remedy = format!(
-        "if {} has a pool of connections to {asked} with so many, enlarge it, or hold them for a shorter time; else {remedy}",
+        "if {} has a pool of that many connections to {asked}, enlarge it or return them sooner; else {remedy}",
         called(path, tier)
     );
     Case { title, remedy: Some(remedy), ..case }
@@ -265,16 +265,13 @@ fn wait<'a>(path: &'a [PathTier], position: usize, kind: WaitKind, mean_ns: f64)
     let is_holders = kind == WaitKind::Disk && is_holder_at_disk(tier);
     let locked = tier.waits.iter().filter(|wait| is_holders && wait.kind == WaitKind::Lock);
     let locked_ns: f64 = locked.map(time).sum();
-    let mut caused_ns = time_ns + locked_ns;
-    let mut next = Some(position);
-    // Each tier stands behind the one that asks it, so that this ends.
-    for _ in 0..path.len() {
-        let Some(tier) = next.and_then(|position| path.get(position)) else { break };
+    let queued = std::iter::once(position).chain(in_front(path, position)).filter_map(|position| {
+        let tier = path.get(position)?;
         let busy_ns: f64 = tier.waits.iter().map(time).sum();
         let part = ratio(time_ns + locked_ns, busy_ns).unwrap_or(0.0).min(1.0);
-        caused_ns += part * queue_ns(tier);
-        next = tier.asked_by;
-    }
+        Some(part * queue_ns(tier))
+    });
+    let caused_ns = time_ns + locked_ns + queued.sum::<f64>();
     let share = ratio(caused_ns, mean_ns)?.min(1.0);
     let queued_ns = caused_ns - time_ns;
     // The longest is the first.
@@ -340,8 +337,9 @@ fn disk_evidence(window: &Window) -> Vec<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{conclude, slow};
-    use crate::corpus::{Specimen, TARGET, with_tier};
+    use crate::corpus::{Specimen, TARGET, spread, with_tier};
     use sysdyno_record::analysis::{Confidence, Finding};
+    use sysdyno_record::load::LatencyKind;
 
     const PHP: &str = "tier:127.0.0.1:9000";
     const DATABASE: &str = "tier:127.0.0.1:3306";
@@ -456,5 +454,31 @@ mod tests {
             .gauge("waits.timer_count", PHP, 2.0);
         assert_eq!(find("F13", waiting).map(|finding| finding.confidence), Some(Confidence::Excluded));
         assert!(find("F13", case()).is_none(), "nobody looked");
+    }
+
+    #[test]
+    fn what_is_told_of_a_lock_depends_on_who_waits_for_it() {
+        let asked = "tier:target>127.0.0.1:3306";
+        let case = |at_a_time: f64| {
+            let waiting_ns = at_a_time / 2000.0 * 1e9;
+            let case = with_tier(idle(slow()), "mariadbd", "127.0.0.1:3306", 1, TARGET)
+                .edit(|case| case.fill(LatencyKind::Service, spread(20_000, 100e6)))
+                .gauge("waits.threads_count", "tier:target", 300.0)
+                .gauge("waits.lock_count", "tier:target", 300.0)
+                .requests("tier:target", [1e3, 110e6])
+                .per_request(asked, &[("asked.sent_count", 1.0), ("asked.merged_count", 0.0)])
+                .per_request(asked, &[("asked.waiting_ns", waiting_ns), ("asked.trailing_ns", 0.0)])
+                .per_request(asked, &[("asked.unread_ns", 0.0)]);
+            find("F07", case).expect("a finding")
+        };
+        let pool = case(2.0);
+        assert!(pool.title.ends_with(", while 2.0 at a time are at mariadbd"), "{pool:?}");
+        assert!(
+            pool.remedy.is_some_and(|remedy| remedy.contains("a pool of that many connections to mariadbd"))
+        );
+        let lock = case(0.1);
+        assert!(!lock.title.contains("at a time"), "{lock:?}");
+        assert_eq!(lock.remedy.as_deref(), Some(super::LOCK.remedy));
+        assert!(super::lock_remedy("php-fpm8.2").contains("session_write_close"));
     }
 }

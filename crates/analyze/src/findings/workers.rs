@@ -6,7 +6,7 @@
 use super::peer::Peer;
 use super::{Scene, evidence};
 use crate::format::{counted, cpus, list, name};
-use crate::path::{called, path_of};
+use crate::path::{called, in_front, path_of};
 use crate::readings::{Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use std::collections::BTreeSet;
@@ -83,7 +83,7 @@ fn waited_on(scene: &Scene, scope: &str) -> Option<(String, Option<String>)> {
     let first = tier.waits.first().filter(is_most).filter(|wait| wait.kind != WaitKind::Running);
     let first = first?;
     Some(match first.on.and_then(|on| Some((on, path.get(on)?))) {
-        Some((on, asked)) if is_in_front(&path, on, position) => {
+        Some((on, asked)) if in_front(&path, position).any(|front| front == on) => {
             let (asked, own) = (called(&path, asked), called(&path, tier));
             let remedy = format!(
                 "do not let {own} ask {asked} for what {own} itself has to answer: call that code directly, or give such \
@@ -115,19 +115,6 @@ pub(super) fn tier_at(path: &[PathTier], scope: &str) -> Option<usize> {
     let address = scope.strip_prefix(ScopeKind::Listener.prefix());
     let there = path.iter().position(|tier| tier.address.is_some() && tier.address.as_deref() == address);
     there.or_else(|| path.iter().position(|tier| tier.address.is_none()))
-}
-
-/// Whether a tier stands in front of another one: it asks it, or somebody in between.
-fn is_in_front(path: &[PathTier], front: usize, mut behind: usize) -> bool {
-    // Each step leads to the tier that asks, so that this ends.
-    for _ in 0..path.len() {
-        match path.get(behind).and_then(|tier| tier.asked_by) {
-            Some(by) if by == front => return true,
-            Some(by) => behind = by,
-            None => return false,
-        }
-    }
-    false
 }
 
 #[cfg(test)]
@@ -187,5 +174,18 @@ mod tests {
         let other = full("10.1.2.3:80", &[]);
         assert!(other.title.contains("most waiting for 10.1.2.3:80;"), "{other:?}");
         assert!(other.remedy.is_some_and(|remedy| remedy.starts_with("add workers")));
+    }
+
+    #[test]
+    fn more_workers_do_not_help_those_that_wait_for_a_lock() {
+        let scope = format!("tier:{POOL}");
+        let case = with_tier(slow(), "php-fpm", POOL, 1, TARGET).cpu(0.05, 0.05, 0.01).server(0.05);
+        let case = case
+            .gauge("listener.queue_count", &format!("listener:{POOL}"), 20.0)
+            .gauge("waits.threads_count", &scope, 3.0)
+            .gauge("waits.lock_count", &scope, 3.0);
+        let found = conclude(case).into_iter().find(|finding| finding.id == "F04").expect("a finding");
+        let remedy = found.remedy.expect("something can be changed");
+        assert!(remedy.ends_with("; more workers would wait for it as well"), "{remedy}");
     }
 }

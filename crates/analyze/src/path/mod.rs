@@ -17,7 +17,7 @@ use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_s
 use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
-use sysdyno_record::plan::Endpoint;
+use sysdyno_record::plan::{Endpoint, NAME_SERVICE_PORT};
 use sysdyno_record::units::MonoNs;
 
 /// The tiers in the order of the way, each behind the one that asks it, then those that could not be looked into; empty: the
@@ -134,9 +134,16 @@ pub(crate) fn scope_of(tier: &PathTier) -> String {
     tier.address.as_ref().map_or_else(|| tier_scope(None), |address| format!("tier:{address}"))
 }
 
-/// What somebody is called who is only known by an address: at port 53 a name server is asked. *Source*: RFC 1035, section 4.2.
+/// The positions of the tiers in front of this one: of the one that asks it, and so on to the one that the load reaches.
+pub(crate) fn in_front(path: &[PathTier], position: usize) -> impl Iterator<Item = usize> {
+    let asking = |position: &usize| path.get(*position).and_then(|tier| tier.asked_by);
+    // A record could say that two ask each other.
+    std::iter::successors(Some(position), asking).skip(1).take(path.len())
+}
+
+/// What somebody is called who is only known by an address.
 pub(crate) fn outside_name(address: &str) -> String {
-    match address.strip_suffix(":53") {
+    match address.strip_suffix(&format!(":{NAME_SERVICE_PORT}")) {
         Some(host) => format!("name server {host}"),
         None => address.to_owned(),
     }
@@ -547,5 +554,27 @@ mod tests {
     fn a_server_that_asks_nobody_is_one_tier() {
         let case = open().build();
         assert_eq!(path_of(&case.view()).len(), 1);
+    }
+
+    #[test]
+    fn who_waits_for_a_lock_beyond_the_time_that_is_the_tiers_own_waits_for_a_thread_that_asks() {
+        let locked_ms = |asking_ms: f64| {
+            let asked = "tier:target>127.0.0.1:9000";
+            let case = with_tier(open(), "node", "127.0.0.1:9000", 1, TARGET)
+                .edit(|case| case.fill(LatencyKind::Response, crate::corpus::spread(1_000, 100e6)))
+                .edit(|case| case.fill(LatencyKind::Service, crate::corpus::spread(1_000, 100e6)))
+                .gauge("waits.threads_count", "tier:target", 8.0)
+                .gauge("waits.lock_count", "tier:target", 8.0)
+                .requests("tier:target", [1e3, 80e6])
+                .per_request(asked, &[("asked.sent_count", 1.0), ("asked.merged_count", 0.0)])
+                .per_request(asked, &[("asked.waiting_ns", asking_ms * 1e6), ("asked.trailing_ns", 0.0)])
+                .per_request(asked, &[("asked.unread_ns", 0.0)])
+                .build();
+            let path = path_of(&case.view());
+            let wait = path[0].waits.iter().find(|wait| wait.kind == WaitKind::Lock);
+            wait.and_then(|wait| wait.time_ns).unwrap_or(0.0) / 1e6
+        };
+        assert!(locked_ms(75.0) < 6.0, "{}", locked_ms(75.0));
+        assert!(locked_ms(10.0) > 60.0, "{}", locked_ms(10.0));
     }
 }

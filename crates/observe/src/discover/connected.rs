@@ -16,10 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use sysdyno_netlink::NetlinkSocket;
-use sysdyno_record::plan::Endpoint;
-
-/// The port of name servers, TCP and UDP. *Source*: RFC 1035, section 4.2.
-pub(crate) const NAME_SERVICE: u16 = 53;
+use sysdyno_record::plan::{Endpoint, NAME_SERVICE_PORT};
 
 /// An address that processes of this host listen at, and what is connected to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +109,7 @@ impl Snapshot {
             // A kernel without `udp_diag`, or without IPv6, tells of none.
             let _ = diag.list(SOCK_DIAG_BY_FAMILY, &UdpQuestion(family).encode(), |payload| {
                 let lookup =
-                    InetSocket::decode(payload).filter(|socket| socket.remote.port() == NAME_SERVICE);
+                    InetSocket::decode(payload).filter(|socket| socket.remote.port() == NAME_SERVICE_PORT);
                 self.lookups.extend(lookup.map(|socket| (u64::from(socket.inode), canonical(socket.remote))));
             });
         }
@@ -301,5 +298,31 @@ fn path(name: &[u8]) -> PathBuf {
     match name.split_first() {
         Some((0, rest)) => PathBuf::from(OsStr::from_bytes(&[b"@", rest].concat())),
         _ => PathBuf::from(OsStr::from_bytes(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn a_question_to_a_name_server_leads_outward_and_other_datagrams_do_not() {
+        let ask = |port: u16| {
+            let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("binds");
+            socket.connect(("127.0.0.1", port)).expect("connects");
+            (
+                std::fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd())).expect("is open").ino(),
+                socket,
+            )
+        };
+        let (lookups, others) = (ask(NAME_SERVICE_PORT), ask(514));
+        let mut snapshot = Snapshot::default();
+        let mut diag = NetlinkSocket::sock_diag().expect("this kernel has sock_diag");
+        snapshot.add(1, &mut diag, None).expect("answers");
+        let outward: HashMap<u64, SocketAddr> = snapshot.outward().collect();
+        assert_eq!(outward.get(&lookups.0).map(ToString::to_string).as_deref(), Some("127.0.0.1:53"));
+        assert_eq!(outward.get(&others.0), None);
     }
 }

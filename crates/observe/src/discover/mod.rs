@@ -25,7 +25,7 @@ pub use table::{
 pub use unit::{cgroup_processes, cgroup_root, own_cgroup};
 pub use words::{is_file_of, process_words};
 
-pub(crate) use connected::{NAME_SERVICE, ServedAddress};
+pub(crate) use connected::ServedAddress;
 pub(crate) use entrances::{Entrance, Entrances, Host};
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
 pub(crate) use namespaces::{Namespaces, in_namespace};

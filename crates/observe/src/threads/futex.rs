@@ -29,18 +29,18 @@ pub(crate) fn futex_place(place: Whereabouts) -> Option<u64> {
 
 /// Whether a thread waits in a futex for a moment only, as it does that sleeps.
 pub(crate) fn is_short_wait(pid: u32, place: Whereabouts) -> bool {
-    let Whereabouts::Call { number: libc::SYS_futex, arguments: [_, operation, _, until] } = place else {
+    let Whereabouts::Call { number: libc::SYS_futex, arguments: [_, operation, _, until @ 1..=u64::MAX] } =
+        place
+    else {
         return false;
     };
-    let time = || Some(read_time(pid, until)?).filter(|_| until != 0);
-    match operation & COMMAND {
-        WAIT => time().is_some_and(|time| time <= SLEEP_NS),
-        WAIT_BITSET => {
-            let now = if operation & CLOCK_REALTIME == 0 { clock::monotonic().0 } else { clock::wall_ns() };
-            time().is_some_and(|time| time - i128::from(now) <= SLEEP_NS)
-        }
-        _ => false,
-    }
+    let begin_ns = match operation & COMMAND {
+        WAIT => 0,
+        WAIT_BITSET if operation & CLOCK_REALTIME == 0 => clock::monotonic().0,
+        WAIT_BITSET => clock::wall_ns(),
+        _ => return false,
+    };
+    read_time(pid, until).is_some_and(|end_ns| end_ns - i128::from(begin_ns) <= SLEEP_NS)
 }
 
 /// A `struct timespec` in the memory of a process. Unit: nanoseconds.

@@ -16,7 +16,7 @@ pub use load::{IoChoice, LoadPlan, SpinChoice, StampChoice};
 pub use objective::Objective;
 pub use request::{ExpectedHeader, HeaderField, RequestSpec, Validators};
 pub use run::{ProvePlan, RunPlan, SearchMethod, SearchPlan};
-pub use target::{Endpoint, Target};
+pub use target::{Endpoint, NAME_SERVICE_PORT, Target};
 pub use watch::WatchPlan;
 
 use crate::probe::ProbesPlan;

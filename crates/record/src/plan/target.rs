@@ -17,6 +17,9 @@ pub struct Target {
     pub path: String,
 }
 
+/// The port of name servers, TCP and UDP. *Source*: RFC 1035, section 4.2.
+pub const NAME_SERVICE_PORT: u16 = 53;
+
 /// The address that connections are made to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

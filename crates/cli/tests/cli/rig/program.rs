@@ -1,7 +1,7 @@
 //! The program under test, each time with a runs folder of its own.
 
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -239,10 +239,15 @@ impl Outcome {
         })
     }
 
-    /// Whether an experiment or comparison was refused because something else used the machine during a run, as the hypervisor does.
+    /// Whether an experiment was refused because something else used the machine during a run, as the hypervisor does: then there
+    /// is nothing that could be judged. It is told.
     pub fn is_refused_for_a_disturbance(&self) -> bool {
-        let names_it = |id: &str| self.stdout.contains(&format!("is INVALID: {id} "));
-        self.code == Some(3) && DISTURBANCES.iter().any(|id| names_it(id))
+        let names_it = |id: &&&str| self.stdout.contains(&format!("is INVALID: {id} "));
+        let disturbance = DISTURBANCES.iter().find(names_it).filter(|_| self.code == Some(3));
+        if let Some(id) = disturbance {
+            let _ = writeln!(std::io::stderr(), "not judged: the machine was disturbed ({id})");
+        }
+        disturbance.is_some()
     }
 
     /// The ids of the verdict's reasons.

@@ -9,25 +9,15 @@
 //! where they wait for something to do. A thread that was there before may sleep for its own purposes; one that has begun since
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
+use super::counts::TierCounts;
 use super::look::{Look, Sighting, TierThreads};
-use crate::discover::{ConnectionEnds, NAME_SERVICE};
+use crate::discover::ConnectionEnds;
 use crate::roots::Roots;
-use crate::threads::{KINDS, Sight, SocketEnd, SocketEnds, SocketSeen, at_sockets};
+use crate::threads::{Sight, SocketEnd, SocketEnds, SocketSeen, at_sockets};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::live::ThreadWait;
-use sysdyno_record::plan::Endpoint;
-
-/// What the threads of a tier did.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TierCounts {
-    /// Threads that serve requests.
-    pub(super) threads: f64,
-    /// By what they wait for, in the order of [`KINDS`].
-    pub(super) waits: [f64; KINDS.len()],
-    /// By the address of the tier that they wait for.
-    pub(super) asking: BTreeMap<String, (Endpoint, f64)>,
-}
+use sysdyno_record::plan::{Endpoint, NAME_SERVICE_PORT};
 
 /// Places of waiting threads that are remembered.
 const MAX_RESTS: usize = 4096;
@@ -125,8 +115,7 @@ impl Census {
         connections: Option<f64>,
     ) -> TierCounts {
         let mut counts = TierCounts::default();
-        let mut rest = Rest::default();
-        let mut parked: Vec<(u32, u32, u64)> = Vec::new();
+        let mut rest = TierCounts::default();
         let mut stopped: HashSet<u32> = HashSet::new();
         let loops = look.sightings.iter().filter(|sighting| sighting.is_event_loop);
         self.event_loops.extend(loops.map(|sighting| sighting.thread.0));
@@ -157,109 +146,51 @@ impl Census {
                 if wait == ThreadWait::Stopped && stopped.insert(sighting.thread.0) {
                     counts.waits[wait as usize] += 1.0;
                 }
-                let is_at_work = wait != ThreadWait::Timer || !self.is_resident(sighting.thread);
-                let (pid, id) = sighting.thread;
                 // An event loop leaves names to a pool of threads, which serve nobody else.
-                if let Some(address) = asked.filter(|address| is_name_server(address))
-                    && self.event_loops.contains(&pid)
-                {
-                    add_asking(&mut counts.asking, address, 1.0);
-                    continue;
-                }
-                parked.extend(sighting.place.map(|place| (pid, id, place)));
-                let is_at_rest =
-                    sighting.place.is_some_and(|place| self.rests.get(&(pid, place)) == Some(&None));
-                if self.is_reader(pid) && is_at_work && !is_at_rest {
-                    rest.add(wait, asked);
+                if asked.is_some_and(is_name_server) && self.event_loops.contains(&sighting.thread.0) {
+                    counts.add(wait, asked, 1.0);
+                } else if self.may_have_request(sighting, wait) {
+                    rest.add(wait, asked, 1.0);
                 }
                 continue;
             }
             counts.threads += 1.0;
-            match asked {
-                Some(address) => add_asking(&mut counts.asking, address, 1.0),
-                None => counts.waits[wait as usize] += 1.0,
-            }
+            counts.add(wait, asked, 1.0);
         }
         counts.scale(look.scale);
+        rest.scale(look.scale);
         let missing = connections.map_or(0.0, |connections| (connections - counts.threads).max(0.0));
         if connections.is_some() && missing <= 0.0 {
-            self.note_rests(&parked);
+            self.note_rests(look);
         }
-        counts.add_missing(missing, rest, look.scale);
+        counts.add_missing(missing, &rest);
         counts
     }
 
+    /// Whether a thread that was never seen at a connection may have a request that nobody else was seen with.
+    fn may_have_request(&self, sighting: &Sighting, wait: ThreadWait) -> bool {
+        let (pid, _) = sighting.thread;
+        let is_at_work = wait != ThreadWait::Timer || !self.is_resident(sighting.thread);
+        let is_at_rest = sighting.place.is_some_and(|place| self.rests.get(&(pid, place)) == Some(&None));
+        self.is_reader(pid) && is_at_work && !is_at_rest
+    }
+
     /// Remembers where threads wait that have nothing to do.
-    fn note_rests(&mut self, parked: &[(u32, u32, u64)]) {
-        for (pid, id, place) in parked {
-            if self.rests.len() >= MAX_RESTS && !self.rests.contains_key(&(*pid, *place)) {
+    fn note_rests(&mut self, look: &Look) {
+        let others = look.sightings.iter().filter(|sighting| !self.serving.contains(&sighting.thread));
+        for (place, (pid, id)) in others.filter_map(|sighting| Some((sighting.place?, sighting.thread))) {
+            if self.rests.len() >= MAX_RESTS && !self.rests.contains_key(&(pid, place)) {
                 return;
             }
-            let seen = self.rests.entry((*pid, *place)).or_insert(Some(*id));
-            *seen = seen.filter(|seen| seen == id);
+            let seen = self.rests.entry((pid, place)).or_insert(Some(id));
+            *seen = seen.filter(|seen| *seen == id);
         }
     }
 }
 
-/// Threads that were never seen at a connection of a request.
-#[derive(Debug, Default)]
-struct Rest {
-    /// By what they wait for, in the order of [`KINDS`].
-    waits: [f64; KINDS.len()],
-    /// Those that wait for somebody, by the address.
-    asking: BTreeMap<String, (Endpoint, f64)>,
-}
-
-impl Rest {
-    fn add(&mut self, wait: ThreadWait, asked: Option<&Endpoint>) {
-        match asked {
-            Some(address) => add_asking(&mut self.asking, address, 1.0),
-            None => self.waits[wait as usize] += 1.0,
-        }
-    }
-}
-
-/// Whether names are looked up there. *Source*: RFC 1035, section 4.2.
+/// Whether names are looked up there.
 fn is_name_server(address: &Endpoint) -> bool {
-    matches!(address, Endpoint::Tcp(address) if address.port() == NAME_SERVICE)
-}
-
-fn add_asking(asking: &mut BTreeMap<String, (Endpoint, f64)>, address: &Endpoint, count: f64) {
-    asking.entry(format!("{address:?}")).or_insert_with(|| (address.clone(), 0.0)).1 += count;
-}
-
-impl TierCounts {
-    fn scale(&mut self, scale: f64) {
-        self.threads *= scale;
-        self.waits.iter_mut().for_each(|count| *count *= scale);
-        self.asking.values_mut().for_each(|(_, count)| *count *= scale);
-    }
-
-    /// Adds so many threads out of the rest: first those that ask somebody, last those that wait for a lock, as threads without work do.
-    fn add_missing(&mut self, mut missing: f64, rest: Rest, scale: f64) {
-        for (address, count) in rest.asking.into_values() {
-            let added = (count * scale).min(missing);
-            if added > 0.0 {
-                add_asking(&mut self.asking, &address, added);
-            }
-            self.threads += added;
-            missing -= added;
-        }
-        const ORDER: [ThreadWait; 6] = [
-            ThreadWait::Disk,
-            ThreadWait::Stopped,
-            ThreadWait::Running,
-            ThreadWait::Timer,
-            ThreadWait::Process,
-            ThreadWait::Lock,
-        ];
-        for wait in ORDER {
-            let added = (rest.waits[wait as usize] * scale).min(missing);
-            self.waits[wait as usize] += added;
-            self.threads += added;
-            missing -= added;
-        }
-    }
+    matches!(address, Endpoint::Tcp(address) if address.port() == NAME_SERVICE_PORT)
 }
 
 #[cfg(test)]
@@ -279,6 +210,18 @@ mod tests {
 
     fn at(inodes: &[u64]) -> Sight {
         Sight::Sockets(inodes.iter().map(|inode| SocketSeen { number: *inode, inode: *inode }).collect())
+    }
+
+    /// A thread of a process of several.
+    fn sighting(id: u32, seen: Sight) -> Sighting {
+        Sighting {
+            thread: (1, id),
+            is_single: false,
+            is_event_loop: false,
+            is_writing: false,
+            place: None,
+            seen,
+        }
     }
 
     fn look(sightings: Vec<Sighting>, scale: f64) -> Look {
@@ -307,14 +250,7 @@ mod tests {
     #[test]
     fn a_look_counts_if_its_sockets_are_known_and_its_processes_are_not_new() {
         let look = |seen: Sight, is_first: bool| {
-            let sighting = Sighting {
-                thread: (1, 2),
-                is_single: false,
-                is_event_loop: false,
-                is_writing: false,
-                place: None,
-                seen,
-            };
+            let sighting = sighting(2, seen);
             Look { is_first, ..look(vec![sighting], 1.0) }
         };
         let check = |look: Look, expected: bool| {
@@ -331,14 +267,6 @@ mod tests {
     #[test]
     fn threads_of_a_pool_count_once_they_were_seen_at_a_request() {
         let mut census = Census::default();
-        let sighting = |id: u32, seen: Sight| Sighting {
-            thread: (1, id),
-            is_single: false,
-            is_event_loop: false,
-            is_writing: false,
-            place: None,
-            seen,
-        };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
             let counts = census.count(&look(sightings, scale), &ends(), connections);
             [counts.threads, counts.waits[ThreadWait::Idle as usize], counts.waits[ThreadWait::Lock as usize]]
@@ -356,15 +284,7 @@ mod tests {
     #[test]
     fn a_thread_of_a_pool_that_writes_into_a_full_pipe_is_at_work() {
         let mut count = |is_writing: bool| {
-            let seen = Sight::Known(ThreadWait::Process);
-            let sighting = Sighting {
-                thread: (1, 2),
-                is_single: false,
-                is_event_loop: false,
-                is_writing,
-                place: None,
-                seen,
-            };
+            let sighting = Sighting { is_writing, ..sighting(2, Sight::Known(ThreadWait::Process)) };
             let look = look(vec![sighting], 1.0);
             Census::default().count(&look, &ends(), None).waits[ThreadWait::Process as usize]
         };
@@ -376,14 +296,7 @@ mod tests {
         let slept = |residents: &[u32]| {
             let mut census = Census::default();
             census.note_residents(&residents.iter().map(|id| (1, *id, false)).collect::<Vec<_>>());
-            let sleeping = |id| Sighting {
-                thread: (1, id),
-                is_single: false,
-                is_event_loop: false,
-                is_writing: false,
-                place: None,
-                seen: Sight::Known(ThreadWait::Timer),
-            };
+            let sleeping = |id| sighting(id, Sight::Known(ThreadWait::Timer));
             let look = look((1..=4).map(sleeping).collect(), 1.0);
             census.count(&look, &ends(), Some(3.0)).waits[ThreadWait::Timer as usize]
         };
@@ -394,18 +307,11 @@ mod tests {
     #[test]
     fn a_thread_for_each_connection_is_known_though_all_wait_for_one_lock() {
         let count = |sightings: Vec<Sight>| {
-            let sighting = |(id, seen): (usize, Sight)| {
+            let at = |(id, seen): (usize, Sight)| {
                 let is_event_loop = matches!(seen, Sight::Known(ThreadWait::Idle));
-                Sighting {
-                    thread: (1, id as u32),
-                    is_single: false,
-                    is_event_loop,
-                    is_writing: false,
-                    place: None,
-                    seen,
-                }
+                Sighting { is_event_loop, ..sighting(id as u32, seen) }
             };
-            let sightings = sightings.into_iter().enumerate().map(sighting).collect();
+            let sightings = sightings.into_iter().enumerate().map(at).collect();
             let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
             counts.waits[ThreadWait::Lock as usize]
         };
@@ -422,15 +328,8 @@ mod tests {
     fn an_event_loop_that_is_running_is_one_all_the_same() {
         let mut census = Census::default();
         let mut locked_count = |seen: ThreadWait, is_event_loop: bool| {
-            let sighting = |id, seen, is_event_loop| Sighting {
-                thread: (1, id),
-                is_single: false,
-                is_event_loop,
-                is_writing: false,
-                place: None,
-                seen: Sight::Known(seen),
-            };
-            let sightings = vec![sighting(2, ThreadWait::Lock, false), sighting(3, seen, is_event_loop)];
+            let other = Sighting { is_event_loop, ..sighting(3, Sight::Known(seen)) };
+            let sightings = vec![sighting(2, Sight::Known(ThreadWait::Lock)), other];
             let look = look(sightings, 1.0);
             census.count(&look, &ends(), Some(2.0)).waits[ThreadWait::Lock as usize]
         };
@@ -448,12 +347,8 @@ mod tests {
         let mut census = Census::default();
         let mut locked = |places: [u64; 2], connections: f64| {
             let at = |(id, place): (usize, u64)| Sighting {
-                thread: (1, id as u32),
-                is_single: false,
-                is_event_loop: false,
-                is_writing: false,
                 place: Some(place),
-                seen: Sight::Known(ThreadWait::Lock),
+                ..sighting(id as u32, Sight::Known(ThreadWait::Lock))
             };
             let look = look(places.into_iter().enumerate().map(at).collect(), 1.0);
             census.count(&look, &ends(), Some(connections)).waits[ThreadWait::Lock as usize]
@@ -469,38 +364,20 @@ mod tests {
     #[test]
     fn who_asks_somebody_outside_is_found_among_the_rest() {
         let counts = |is_missing: bool| {
-            let sighting = Sighting {
-                thread: (1, 2),
-                is_single: false,
-                is_event_loop: false,
-                is_writing: false,
-                place: None,
-                seen: at(&[50]),
-            };
+            let sighting = sighting(2, at(&[50]));
             let connections = if is_missing { 1.0 } else { 0.0 };
             Census::default().count(&look(vec![sighting], 1.0), &ends(), Some(connections))
         };
         let asked: Vec<_> = counts(true).asking.into_values().collect();
         assert_eq!(asked, [(Endpoint::Tcp(([10, 1, 2, 3], 53).into()), 1.0)]);
         assert!(counts(false).asking.is_empty());
-        let event_loop = |id, seen, is_event_loop| Sighting {
-            thread: (1, id),
-            is_single: false,
-            is_event_loop,
-            is_writing: false,
-            place: None,
-            seen,
-        };
-        let sightings = vec![
-            event_loop(1, Sight::Known(ThreadWait::Idle), true),
-            event_loop(2, at(&[50]), false),
-            event_loop(3, Sight::Known(ThreadWait::Lock), false),
-        ];
+    }
+
+    #[test]
+    fn a_thread_of_an_event_loop_that_looks_up_a_name_is_counted() {
+        let event_loop = Sighting { is_event_loop: true, ..sighting(1, Sight::Known(ThreadWait::Idle)) };
+        let sightings = vec![event_loop, sighting(2, at(&[50])), sighting(3, Sight::Known(ThreadWait::Lock))];
         let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(0.0));
-        assert_eq!(
-            counts.asking.into_values().map(|(_, count)| count).sum::<f64>(),
-            1.0,
-            "it looks up a name"
-        );
+        assert_eq!(counts.asking.into_values().map(|(_, count)| count).sum::<f64>(), 1.0);
     }
 }

@@ -8,6 +8,7 @@
 //! list counts if it is known what the sockets are that threads wait at.
 
 mod census;
+mod counts;
 mod look;
 
 use super::{Collector, Pass, Table};
@@ -15,7 +16,8 @@ use crate::clock;
 use crate::discover::{Connecting, ServedAddress, TierSearch};
 use crate::threads::KINDS;
 use crate::watch::Watchlist;
-use census::{Census, TierCounts};
+use census::Census;
+use counts::TierCounts;
 use look::Look;
 use std::collections::HashMap;
 use sysdyno_record::column::{self, Quantity, asking_scope, listener_scope, tier_scope};
