@@ -29,7 +29,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     }
     screen.gap();
     let mut rows = Vec::new();
-    add_below(path, None, 0, &mut rows);
+    add_below(path, None, ("", 0), &mut rows);
     table::draw(screen, Rank::Useful, "Path", &CELLS, rows.into_iter());
     draw_times(path, screen);
 }
@@ -142,31 +142,37 @@ fn part(wait: &TierWait, path: &[PathTier]) -> Option<(f64, String)> {
     Some((wait.time_ns?, what))
 }
 
-/// The tiers that this one asks, each followed by those that it asks in turn.
+/// The tiers that this one asks, each followed by those that it asks in turn; `before`: what the lines begin with.
 fn add_below<'a>(
     path: &'a [PathTier],
     asker: Option<usize>,
-    depth: usize,
+    (before, depth): (&str, usize),
     rows: &mut Vec<(String, &'a PathTier)>,
 ) {
-    for (position, tier) in path.iter().enumerate().filter(|(_, tier)| tier.asked_by == asker) {
+    let asked: Vec<usize> = (0..path.len()).filter(|position| path[*position].asked_by == asker).collect();
+    for position in &asked {
+        let (own, below) = match asker {
+            None => ("", ""),
+            Some(_) if asked.last() == Some(position) => ("└─ ", "   "),
+            Some(_) => ("├─ ", "│  "),
+        };
         // A record may say that a tier asks itself.
         if depth < path.len() && rows.len() < ROWS_MAX {
-            rows.push((label(tier, path, depth), tier));
-            add_below(path, Some(position), depth + 1, rows);
+            let tier = &path[*position];
+            rows.push((format!("{before}{own}{}", label(tier, path)), tier));
+            add_below(path, Some(*position), (&format!("{before}{below}"), depth + 1), rows);
         }
     }
 }
 
-/// `└─ php-fpm (5 processes)`.
-fn label(tier: &PathTier, path: &[PathTier], depth: usize) -> String {
-    let indent = if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
+/// `php-fpm (5 processes)`.
+fn label(tier: &PathTier, path: &[PathTier]) -> String {
     let count = match tier.processes_count {
         _ if tier.is_outside => " (not looked into)".to_owned(),
         1 => String::new(),
         count => format!(" ({count} processes)"),
     };
-    format!("{indent}{}{count}", tier.called(path))
+    format!("{}{count}", tier.called(path))
 }
 
 fn mean(range: Option<GaugeRange>) -> String {
@@ -175,4 +181,33 @@ fn mean(range: Option<GaugeRange>) -> String {
 
 fn figure(value: Option<f64>) -> String {
     value.map_or(number::MISSING.to_owned(), |value| number::significant(value, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tier(name: &str, asked_by: Option<usize>) -> PathTier {
+        let text = serde_json::json!({ "name": name, "asked_by": asked_by, "processes_count": 1 });
+        serde_json::from_value(text).expect("is a tier")
+    }
+
+    #[test]
+    fn who_is_asked_last_ends_the_branch() {
+        let path =
+            [tier("nginx", None), tier("php-fpm", Some(0)), tier("mariadbd", Some(1)), tier("node", Some(0))];
+        let mut rows = Vec::new();
+        add_below(&path, None, ("", 0), &mut rows);
+        let lines: Vec<_> = rows.into_iter().map(|(line, _)| line).collect();
+        assert_eq!(lines, ["nginx", "├─ php-fpm", "│  └─ mariadbd", "└─ node"]);
+    }
+
+    #[test]
+    fn a_tier_that_asks_itself_is_shown_a_bounded_number_of_times() {
+        let path = [tier("nginx", None), tier("php-fpm", Some(1))];
+        let mut rows = Vec::new();
+        add_below(&path, None, ("", 0), &mut rows);
+        add_below(&path, Some(1), ("", 0), &mut rows);
+        assert!(rows.len() <= path.len() + 1, "{rows:?}");
+    }
 }
