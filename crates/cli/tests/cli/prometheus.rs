@@ -42,7 +42,23 @@ impl Prometheus {
         let mut said = BufReader::new(child.stderr.take().expect("piped")).lines();
         let address = listening(&mut said);
         std::thread::spawn(move || said.map_while(Result::ok).for_each(drop));
-        Prometheus { child, address, folder }
+        let prometheus = Prometheus { child, address, folder };
+        // It listens a moment before it answers queries.
+        assert!(wait_until(LIMIT, || prometheus.get("/-/ready").contains(" 200 ")), "it gets ready");
+        prometheus
+    }
+
+    /// What it answers to a request for this path.
+    fn get(&self, path: &str) -> String {
+        self.exchange(&format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address))
+    }
+
+    fn exchange(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.write_all(request.as_bytes()).expect("sends");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("receives");
+        response
     }
 
     /// Has it scrape what listens there.
@@ -61,10 +77,7 @@ impl Prometheus {
             self.address,
             body.len()
         );
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        stream.write_all(format!("{head}{body}").as_bytes()).expect("sends");
-        let mut response = String::new();
-        stream.read_to_string(&mut response).expect("receives");
+        let response = self.exchange(&format!("{head}{body}"));
         let (_, body) = response.split_once("\r\n\r\n").expect("a head");
         let answer: Value =
             serde_json::from_str(body).unwrap_or_else(|error| panic!("{error} in {response}"));
