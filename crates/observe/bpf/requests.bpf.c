@@ -13,7 +13,8 @@
 //                         ▲                 │            ▲                  ▲                     │
 //                         └── merged: more  ├─inside     └── merged: sent   └────────trail────────┤
 //                             data before   ▼                again before                         ▼
-//                             the answer   sent              the answer                    more of the answer
+//                             the answer,  sent              the answer,                   more of the answer
+//                             partial                        partial
 //
 // Each step adds the time since the step before to a sum, so that nothing is left over that would have to be added when the
 // connection is closed. Peeking and failed calls are no data.
@@ -166,6 +167,8 @@ struct sums {
 	__u64 inside_ns;
 	__u64 trail_ns;
 	__u64 unread_ns;
+	// Between two parts of a message, as far as these are one: until more of a request came (server), or was written (client).
+	__u64 partial_ns;
 };
 
 // Which connections are watched: those whose number and the number of the turn together have none of the bits of the mask.
@@ -489,7 +492,11 @@ INLINE void read_as_server(struct connection *connection, struct sums *sums, __u
 		return;
 	}
 	if (connection->mark_ns && !connection->is_answered) {
-		sums->merged += now - connection->mark_ns > BURST_NS ? weight : 0;
+		if (now - connection->mark_ns > BURST_NS) {
+			__u64 ready = connection->ready_ns;
+			sums->merged += weight;
+			sums->partial_ns += ready > connection->mark_ns ? (ready - connection->mark_ns) * weight : 0;
+		}
 		sums->inside_ns += (now - connection->mark_ns) * weight;
 	} else {
 		sums->begun += weight;
@@ -576,10 +583,16 @@ int sent(__u64 *context)
 		connection->is_rest_read = 0;
 		connection->is_answered = 1;
 	} else {
-		if (connection->mark_ns && !connection->is_answered)
-			mine->merged += now - connection->mark_ns > BURST_NS ? weight : 0;
-		else
+		if (connection->mark_ns && !connection->is_answered) {
+			__u64 since_ns = (now - connection->mark_ns) * weight;
+			mine->inside_ns += since_ns;
+			if (now - connection->mark_ns > BURST_NS) {
+				mine->merged += weight;
+				mine->partial_ns += since_ns;
+			}
+		} else {
 			mine->begun += weight;
+		}
 		connection->is_answered = 0;
 		connection->ready_ns = 0;
 	}

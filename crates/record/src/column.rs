@@ -335,11 +335,12 @@ quantities! {
     REQUESTS_MERGED "requests.merged_count" "count" Counter Tier "sock_recv_length" "more data before the answer";
     REQUESTS_UNREAD_TIME "requests.unread_ns" "ns" Counter Tier "sk_data_ready" "from data to its first read";
     REQUESTS_INSIDE_TIME "requests.inside_ns" "ns" Counter Tier "sock_send_length" "from the first read to the last write";
+    REQUESTS_PARTIAL_TIME "requests.partial_ns" "ns" Counter Tier "sk_data_ready" "from a part of a request to more of it";
     ASKED_CONNECTING "asked.connecting_count" "count" Gauge Tier "sock_diag" "SYN_SENT sockets to the next tier";
     ASKED_SENT "asked.sent_count" "count" Counter Tier "sock_send_length" "requests to the next tier";
     ASKED_ANSWERED "asked.answered_count" "count" Counter Tier "sock_recv_length" "first reads of an answer";
     ASKED_MERGED "asked.merged_count" "count" Counter Tier "sock_send_length" "more written before the answer";
-    ASKED_WAITING_TIME "asked.waiting_ns" "ns" Counter Tier "sk_data_ready" "from the last write to the first data";
+    ASKED_WAITING_TIME "asked.waiting_ns" "ns" Counter Tier "sk_data_ready" "from the first write to the first data";
     ASKED_TRAILING_TIME "asked.trailing_ns" "ns" Counter Tier "sk_data_ready" "until more data of the answer";
     ASKED_UNREAD_TIME "asked.unread_ns" "ns" Counter Tier "sock_recv_length" "from data to its read";
     PROCESS_CPU "process.cpu_us" "us" Counter Process "clock_getcpuclockid" "of the process, threads that have ended included";

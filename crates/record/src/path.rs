@@ -90,6 +90,10 @@ pub struct TierRequests {
     pub unread_ns: f64,
     /// From when a request was read until the last write of its answer. Unit: nanoseconds.
     pub inside_ns: f64,
+    /// Of that, when only a part of the request was there: until more of it came. Unit: nanoseconds. `None`: requests cannot be told
+    /// apart, or it was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_ns: Option<f64>,
     /// What it asked meanwhile, the longest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<TierAsked>,
@@ -119,7 +123,7 @@ pub struct TierAsked {
     pub on: usize,
     /// Requests to it.
     pub sent_count: f64,
-    /// From the last write of a request until the whole answer was there, without the time in which parts of it were not read.
+    /// From the first write of a request until the whole answer was there, without the time in which parts of it were not read.
     /// Unit: nanoseconds.
     pub waiting_ns: f64,
     /// In which answers, or parts of them, were there but not read. Unit: nanoseconds.

@@ -275,6 +275,7 @@ export interface TierRequests {
   own_ns?: number;
   /** The same. */
   rest_ns?: number;
+  partial_ns?: number;
   merged_ratio: number;
   elsewhere_ratio?: number;
   /** Between generator and server, from the times of connects. */

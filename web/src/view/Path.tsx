@@ -103,7 +103,8 @@ function parts(tier: PathTier, path: PathTier[]): Part[] {
     ];
   });
   const rest = { what: `in ${called(tier, path)} itself`, ns: requests.rest_ns ?? 0 };
-  return [{ what: "waiting to be read", ns: requests.unread_ns }, ...answers, rest, ...known];
+  const partial = { what: "until the rest of the request came", ns: requests.partial_ns ?? 0 };
+  return [{ what: "waiting to be read", ns: requests.unread_ns }, partial, ...answers, rest, ...known];
 }
 
 /** What a tier is called in a sentence: with its address, where others of the path have the same name. */

@@ -6,6 +6,7 @@
 //! threads were seen waiting for. The remainder therefore belongs to the last tier of the path; the tiers before it only
 //! pass it on.
 
+use super::held::Limited;
 use super::peer::CONNECTING;
 use super::waits::{self, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
@@ -81,7 +82,14 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let unseen = if worst.at.is_outside { ", which could not be looked into" } else { "" };
     let title = format!("Requests wait for {who}{unseen}: {text}");
     let case = Case::new(title, found, Reach::used_up(view, share));
-    let Some(worker) = full_beside(scene, worst.at, &window) else { return Some(case) };
+    if let Some(limited) = Limited::of(scene, worst.at, &path).filter(|_| !worst.at.is_outside) {
+        let title = format!("{}{}", case.title, limited.clause);
+        return Some(Case { title, remedy: Some(limited.remedy), ..case });
+    }
+    let Some(worker) = full_beside(scene, worst.at, &window) else {
+        let remedy = is_queue(worst.at).then(|| of_queue(&worst.at.name));
+        return Some(Case { remedy, ..case });
+    };
     let title = format!("{}, while {worker}, which is not on the path, kept a CPU busy", case.title);
     let remedy = format!(
         "if {worker} does that work (takes it out of a queue, for example), give it more processes or less to do; else {}",
@@ -118,6 +126,33 @@ fn full_beside(scene: &Scene, tier: &PathTier, window: &Window) -> Option<String
     };
     let process = foreign.iter().find(is_full)?;
     Some(format!("{} (process {})", name(&process.command), process.pid))
+}
+
+/// Programs through which other programs hand on work, and wait for each other there.
+const QUEUES: [&str; 8] = [
+    "redis-server",
+    "valkey-server",
+    "beam.smp",
+    "nats-server",
+    "beanstalkd",
+    "gearmand",
+    "mosquitto",
+    "kafka",
+];
+
+/// Whether requests may wait there for what others bring, and not for the program itself.
+fn is_queue(tier: &PathTier) -> bool {
+    !tier.is_outside
+        && QUEUES.contains(&tier.name.as_str())
+        && tier.cpus.is_some_and(|used| used <= TIER_IDLE.value)
+}
+
+fn of_queue(program: &str) -> String {
+    let program = name(program);
+    format!(
+        "{program} has nothing to do: if requests wait there for an answer that workers bring (a blocking read of a queue), give \
+         those workers more processes or less to do; else measure {program} by itself"
+    )
 }
 
 /// That the tier has hardly a CPU to spare: requests may wait for that.
@@ -195,6 +230,30 @@ mod tests {
         );
         let passed_on = find(passed_on).expect("a finding");
         assert!(passed_on.title.contains("10.1.2.3:3306"), "{passed_on:?}");
+    }
+
+    #[test]
+    fn a_tier_that_passes_on_a_few_at_a_time_has_a_pool_and_an_idle_queue_has_workers() {
+        let ns = mean_ns(&slow());
+        let asked = |part: f64| {
+            let at = format!("tier:{LATE}>10.1.2.3:5432");
+            let none = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.unread_ns", 0.0)];
+            let case = behind(slow(), 0.02).per_request(&at, &none);
+            case.per_request(&at, &[("asked.waiting_ns", part * ns), ("asked.trailing_ns", 0.0)])
+        };
+        let pooled = find(asked(0.2)).expect("a finding");
+        assert!(pooled.title.contains("node at 127.0.0.1:9000"), "{pooled:?}");
+        assert!(pooled.title.contains(" at a time are at 10.1.2.3:5432"), "{pooled:?}");
+        assert!(pooled.remedy.is_some_and(|remedy| remedy.contains("the size of a connection pool")));
+        let of_queue = |name: &str| {
+            let mut case = behind(slow(), 0.02);
+            case.watched.last_mut().expect("the tier").command = name.to_owned();
+            find(case).expect("a finding").remedy.expect("something can be changed")
+        };
+        assert!(
+            of_queue("redis-server").starts_with("redis-server has nothing to do: if requests wait there")
+        );
+        assert!(of_queue("node").starts_with("measure that service by itself"));
     }
 
     #[test]

@@ -6,10 +6,11 @@
 //! With short-lived connections, the server's descriptors stay at a constant number instead.
 
 use super::stopped;
+use super::taken_up::{FREE, IDLE, QUEUED, TakenUp, threads};
 use super::waits::cpus_left;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
-use crate::format::{counted, name, percent, whole};
-use crate::readings::{Level, ThreadShare, Window, process_scope, ratio, sum_known};
+use crate::format::{counted, name, percent, rate, whole};
+use crate::readings::{Level, ThreadShare, Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::{TrialView, error_ratio};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
@@ -27,13 +28,11 @@ const WANTED: Threshold =
     Threshold::new("connections of the load ÷ those that the server holds, at least", 1.1, "ratio", HOUSE);
 const EACH_THREAD: Threshold =
     Threshold::new("connections for each thread of the server, at least", 4.0, "count", HOUSE);
-const QUEUED: Threshold =
-    Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold =
     Threshold::new("share of readings with connections that wait to be accepted", 0.25, "ratio", HOUSE);
-const IDLE: Threshold = Threshold::new(
-    "share of the threads of a tier that wait for something to do, while connections wait for it",
-    0.8,
+const OPEN: Threshold = Threshold::new(
+    "connections that were accepted ÷ descriptors, at least, for these to be connections",
+    0.25,
     "ratio",
     HOUSE,
 );
@@ -64,8 +63,8 @@ const STARVED_LEAST: f64 = 0.1;
 pub(super) const CAPPED: Rule = Rule {
     id: "F11",
     name: "connections-capped",
-    meaning: "The server serves a fixed number of connections at a time, fewer than the load opens.",
-    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, CLOSED, STARVED, COMPUTING],
+    meaning: "The server serves a fixed number of connections at a time, or accepts a fixed number per second, fewer than the load opens.",
+    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, FREE, OPEN, CLOSED, STARVED, COMPUTING],
     place: Place::Server,
     needs: &[column::CONNECTIONS_ESTABLISHED],
     remedy: "raise the server's own limit (worker_connections, -c, max-connections) together with its limit of file descriptors",
@@ -141,8 +140,14 @@ fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = view.server_steady();
     let wanted = f64::from(view.plan().connections);
     let scope = busiest_listener(view, &window)?;
+    let waiting = TakenUp::at(view, &window, scope);
+    if let Some(waiting) = waiting.as_ref().filter(|waiting| is_lasting(&waiting.queue) && waiting.is_paced())
+    {
+        return Some(paced(scene, waiting, scope));
+    }
     let processes = view.listening_at("");
-    let held = [by_sockets(&window, scope), by_descriptors(&processes, &window)];
+    let is_open = |held: &Held| waiting.as_ref().is_none_or(|open| open.accepted >= OPEN.value * held.mean);
+    let held = [by_sockets(&window, scope), by_descriptors(&processes, &window).filter(is_open)];
     let threads = threads(&processes, &window)?;
     let is_capped = |held: &&Held| {
         held.mean >= FLAT.value * held.most
@@ -171,6 +176,34 @@ fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let failures = view.failures_of(ENDS) as f64 + view.counts().timed_out as f64;
     let reach = Reach { failures, ..Reach::used_up(view, 1.0 - capped.most / wanted) };
     Some(Case::new(format!("The server limits its connections: {text}"), found, reach))
+}
+
+/// Connections wait although threads are free to accept them.
+fn paced<'a>(scene: &Scene<'a>, waiting: &TakenUp, scope: &str) -> Case<'a> {
+    let view = &scene.focus;
+    let window = view.server_steady();
+    let queued = format!("{:.1} connections wait to be accepted", waiting.queue.mean);
+    let source = "sock_diag, idiag_rqueue of LISTEN sockets";
+    let seen = evidence(EvidenceRole::Mechanism, &window, source, queued.clone());
+    let open = format!("it has {:.1} open, and its threads wait for something to do", waiting.accepted);
+    let mut found = vec![
+        seen_in(column::LISTENER_QUEUE.at(scope), seen),
+        evidence(EvidenceRole::Confirmer, &window, "/proc/PID/task/TID/syscall", open.clone()),
+    ];
+    found.extend(stopped::against(scene));
+    let rate = rate(view.measured().achieved_hz);
+    let title = format!(
+        "The server accepts no more connections per second: {queued} at {rate} requests per second, while {open}"
+    );
+    let remedy = "raise its limit on new connections per second (rate-limit sessions, maxconnrate), or keep connections open";
+    let part = view.in_flight_mean().and_then(|in_flight| ratio(waiting.queue.mean, in_flight));
+    let reach = Reach::used_up(view, part.unwrap_or(1.0).min(1.0));
+    Case { remedy: Some(remedy.to_owned()), ..Case::new(title, found, reach) }
+}
+
+/// A burst waits for a moment, and then nobody.
+fn is_lasting(queue: &Level) -> bool {
+    queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value
 }
 
 /// That those who would take up connections wait for a CPU instead, whoever else has it.
@@ -228,16 +261,8 @@ fn by_descriptors(processes: &[&WatchedProcess], window: &Window) -> Option<Held
     })
 }
 
-fn threads(processes: &[&WatchedProcess], window: &Window) -> Option<f64> {
-    sum_known(processes.iter().map(|process| {
-        window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
-    }))
-}
-
 /// Connections that wait in front of it, or that it closed.
 fn kept_out(view: &TrialView, window: &Window, scope: &str) -> Vec<Evidence> {
-    // A burst waits for a moment, and then nobody.
-    let is_lasting = |queue: &Level| queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value;
     let queue = window.level(column::LISTENER_QUEUE, scope).filter(is_lasting);
     let queued = queue.map(|queue| {
         let text = format!("{:.1} connections waited to be accepted", queue.mean);
@@ -321,6 +346,25 @@ mod tests {
         assert_eq!(confidence(holding(64.0, 2.0, 0.0)), Some(Confidence::Excluded), "it holds all");
         assert_eq!(confidence(holding(32.0, 2.0, 0.0)), Some(Confidence::Excluded), "none waits");
         assert_eq!(confidence(holding(32.0, 32.0, 32.0)), Some(Confidence::Excluded), "each has a worker");
+    }
+
+    #[test]
+    fn connections_that_wait_while_threads_are_free_come_faster_than_they_may() {
+        let find = |accepted: f64| {
+            let case = holding(40.0 + accepted, 2.0, 40.0).gauge("waits.threads_count", "tier:target", 2.0);
+            let case = case.gauge("waits.idle_count", "tier:target", 2.0);
+            let case = case.gauge("process.fds_count", &format!("process:{TARGET}"), 11.0);
+            conclude(case).into_iter().find(|finding| finding.id == "F11").expect("a finding")
+        };
+        let paced = find(0.0);
+        assert!(paced.confidence >= Confidence::Likely, "{paced:?}");
+        let begin =
+            "The server accepts no more connections per second: 40.0 connections wait to be accepted at ";
+        assert!(paced.title.starts_with(begin), "{}", paced.title);
+        assert!(paced.remedy.is_some_and(|remedy| remedy.contains("maxconnrate")));
+        assert!(!find(20.0).title.contains("per second"), "they have some");
+        let few = find(1.5).title;
+        assert!(!few.contains("descriptors"), "these are no connections: {few}");
     }
 
     #[test]

@@ -117,7 +117,10 @@ fn passed_elsewhere(scene: &Scene) -> Option<Evidence> {
         let tier = path.get(asked.on).filter(|tier| tier.is_outside)?;
         Some((tier, asked.waiting_ns))
     });
-    let (tier, most_ns) = inside.chain(outside).max_by(|one, other| one.1.total_cmp(&other.1))?;
+    // Of a request that comes in pieces, it is the rest that waits.
+    let partial = path.iter().filter_map(|tier| Some((tier, tier.requests.as_ref()?.partial_ns?)));
+    let (tier, most_ns) =
+        inside.chain(outside).chain(partial).max_by(|one, other| one.1.total_cmp(&other.1))?;
     let text = format!(
         "{} of a request's {} pass at {}",
         duration(most_ns.min(mean_ns)),

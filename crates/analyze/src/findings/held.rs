@@ -95,7 +95,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let is_at_lock = tier.threads_at(WaitKind::Lock) >= AT_LOCK.value;
     let locked = if is_at_lock { ", and threads were seen waiting for a lock" } else { "" };
-    let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
+    let Some(limited) = Limited::of(scene, tier, &path) else {
         let computes = tier.cpus.is_some_and(|cpus| cpus >= COMPUTES.value);
         let title = match is_at_lock || computes {
             true => format!("{who} holds requests: {text}{locked}"),
@@ -103,17 +103,35 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         };
         return Some(Case::new(title, found, Reach::used_up(view, share)));
     };
-    let asked = name(&asked.name);
-    let lock = match is_at_lock {
-        false => String::new(),
-        true => format!("find a lock that {who} holds while it asks {asked} (synchronized, a mutex), or "),
-    };
-    let remedy = format!(
-        "{lock}raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool); if \
-         that changes nothing, look in {who} for a lock that is held while it asks, a rate limit, a throttle, or a timer"
-    );
-    let title = format!("{who} holds requests: {text}, while {count:.1} at a time are at {asked}{locked}");
-    Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
+    let title = format!("{who} holds requests: {text}{}{locked}", limited.clause);
+    Some(Case { remedy: Some(limited.remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
+}
+
+/// That a tier passes on only so many requests at a time.
+pub(super) struct Limited {
+    /// `, while 2.0 at a time are at node`.
+    pub(super) clause: String,
+    pub(super) remedy: String,
+}
+
+impl Limited {
+    /// Of this tier; `None`: it passes on none, or hardly any.
+    pub(super) fn of(scene: &Scene, tier: &PathTier, path: &[PathTier]) -> Option<Limited> {
+        let (asked, count) = asked_at_a_time(scene, tier, path)?;
+        let (who, asked) = (name(&tier.name), name(&asked.name));
+        let lock = match tier.threads_at(WaitKind::Lock) >= AT_LOCK.value {
+            false => String::new(),
+            true => {
+                format!("find a lock that {who} holds while it asks {asked} (synchronized, a mutex), or ")
+            }
+        };
+        let remedy = format!(
+            "{lock}raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool, \
+             worker threads); if that changes nothing, look in {who} for a lock that is held while it asks, a rate limit, a \
+             throttle, or a timer"
+        );
+        Some(Limited { clause: format!(", while {count:.1} at a time are at {asked}"), remedy })
+    }
 }
 
 /// What its threads were seen at: those that rest can take up the next event at once.

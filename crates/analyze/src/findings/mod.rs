@@ -36,6 +36,7 @@ mod loss;
 mod memory;
 mod memory_stalls;
 mod network;
+mod partial;
 mod peer;
 mod pool;
 mod process;
@@ -53,6 +54,8 @@ mod sockets;
 mod stalls;
 mod stopped;
 mod tables;
+mod taken_up;
+mod tier_link;
 mod turns;
 mod two_speeds;
 mod unchecked;
@@ -233,6 +236,8 @@ pub static RULES: &[&Rule] = &[
     &waits::SLEEP,
     &waits::PROCESS,
     &backend::RULE,
+    &tier_link::RULE,
+    &partial::RULE,
     &held::RULE,
     &unread::RULE,
     &round_trip::RULE,
@@ -265,6 +270,7 @@ pub fn examine(scene: &Scene) -> Vec<Finding> {
         findings.retain(|finding| found.iter().all(|other| other.id != finding.id));
         findings.extend(found);
     }
+    logs::settle(&mut findings);
     // Requests lie unread behind whatever else stops the server.
     let is_unread =
         |finding: &Finding| finding.id == unread::RULE.id && finding.confidence > Confidence::Excluded;

@@ -1,19 +1,20 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something other than CPU.
 
 use super::effect::waiting_in_sockets;
+use super::taken_up::{EACH, FREE, IDLE, QUEUED, TakenUp};
 use super::workers::{ASLEEP, Workers, tier_at};
-use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in, turns};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, name, percent, whole};
 use crate::path::path_of;
-use crate::readings::{Window, process_scope, ratio, sum_known};
+use crate::readings::{ThreadShare, Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{own_busy_ratio, standstill_seconds};
 use crate::view::TrialView;
 use std::cmp::Ordering;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, Quantity};
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::WaitKind;
 
@@ -24,8 +25,6 @@ const UNREAD_SHARE: Threshold = Threshold::new(
     HOUSE,
 );
 const IN_FLIGHT: Threshold = Threshold::new("requests in flight, for waiting to matter", 4.0, "count", HOUSE);
-const QUEUED: Threshold =
-    Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold = Threshold::new(
     "share of readings with a queue, so that short bursts do not count",
     0.50,
@@ -107,6 +106,10 @@ pub(super) const POOL_FULL: Rule = Rule {
         ALL_WAIT,
         MOST_WAIT,
         ASLEEP,
+        IDLE,
+        FREE,
+        EACH[0],
+        EACH[1],
     ],
     place: Place::Server,
     needs: &[column::CONNECTIONS_UNREAD, column::LISTENER_QUEUE],
@@ -156,6 +159,7 @@ fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(workers.evidence);
     found.extend(stood_still(scene, &window));
     found.extend(dominated(scene, &window, scope));
+    found.extend(free(scene, &window, scope));
     let reason = found.first().map_or(String::new(), |evidence| format!("; {}", evidence.text));
     let title = format!("{}{reason}", workers.text);
     let reach = Reach::used_up(&scene.focus, waited_part(scene, &window, scope));
@@ -178,6 +182,13 @@ fn dominated(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
         let seen = evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/schedstat", text);
         seen_in(first.column.clone(), seen)
     })
+}
+
+/// That threads are free, and leave connections waiting.
+fn free(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
+    let waiting = TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_paced)?;
+    let text = format!("its threads wait for something to do, with {:.1} connections open", waiting.accepted);
+    Some(evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/syscall", text))
 }
 
 /// A server that answers nothing for a while has stopped as a whole: full workers go on answering.
@@ -229,7 +240,16 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
     if let Some(text) = starved(scene, window) {
         return against("/proc/PID/task/TID/schedstat", text);
     }
-    let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let is_spread = |process: &&&WatchedProcess| {
+        let busiest = window.threads(&[process]).first().map(ThreadShare::wanted_ratio);
+        busiest.is_none_or(|wanted| wanted < DOMINANT.value)
+    };
+    let turns = targets.iter().filter(is_spread).find_map(|process| turns::in_turns(window, process));
+    if let Some(turns) = turns {
+        return Some(Evidence { role: EvidenceRole::Against, ..turns });
+    }
+    let threads = window.threads(&targets);
     let full = threads.iter().find(|thread| thread.wanted_ratio() >= THREAD_IDLE.value)?;
     let text = format!(
         "a server thread used {} of a CPU and waited for it {} of the time",

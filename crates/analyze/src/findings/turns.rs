@@ -2,7 +2,8 @@
 //! program does most of its work.
 //!
 //! Such a process uses one CPU and never more, however many threads have requests, and no thread of it is busy all the time.
-//! A quota of one CPU looks the same to the counters of CPU time; threads that wait for a lock tell the difference.
+//! A quota of one CPU looks the same to the counters of CPU time, but many of its threads are ready to run; one that runs, and others
+//! that wait for a lock, tell the difference. Where others use the CPUs too, the one that runs waits for a CPU in between.
 
 use super::cpu::{MACHINE_BUSY, left_for_another};
 use super::waits::AT_LOCK;
@@ -20,6 +21,26 @@ const USED: Threshold =
     Threshold::new("CPU that the process used on average, at least", 0.90, "ratio of a CPU", HOUSE);
 const NEVER_MORE: Threshold =
     Threshold::new("CPU that it used in any half second, at most", 1.10, "ratio of a CPU", HOUSE);
+const USED_SHARED: Threshold = Threshold::new(
+    "the same where one of its threads is always running or ready to run",
+    0.50,
+    "ratio of a CPU",
+    HOUSE,
+);
+const RUNNING: [Threshold; 2] = [
+    Threshold::new(
+        "threads of the process that run or are ready to, on average, to be one, at least",
+        0.85,
+        "count",
+        HOUSE,
+    ),
+    Threshold::new(
+        "threads of the process that run or are ready to, on average, to be one, at most",
+        1.30,
+        "count",
+        HOUSE,
+    ),
+];
 const SPREAD: Threshold =
     Threshold::new("CPU that its busiest thread used, at most", 0.80, "ratio of a CPU", HOUSE);
 
@@ -29,7 +50,7 @@ pub(super) const RULE: Rule = Rule {
     name: "one-at-a-time",
     meaning: "Of the threads of a server process only one runs at a time, while the others wait for a lock and other CPUs \
               are idle.",
-    thresholds: &[USED, NEVER_MORE, SPREAD, AT_LOCK, MACHINE_BUSY],
+    thresholds: &[USED, NEVER_MORE, USED_SHARED, RUNNING[0], RUNNING[1], SPREAD, AT_LOCK, MACHINE_BUSY],
     place: Place::Server,
     needs: &[column::PROCESS_CPU, column::PROCESS_THREADS],
     remedy: "run several processes instead of more threads (Python and Ruby run one thread at a time), or do the work outside of \
@@ -67,7 +88,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         window.level(column::PROCESS_THREADS, &process_scope(process))?;
         return against("no process of the server has several threads".to_owned());
     }
-    if used < USED.value {
+    let turns = in_turns(&window, process);
+    if used < USED.value && turns.is_none() {
         return against(format!("{who} has several threads and used {} CPUs", cpus(used)));
     }
     let most = most_used(&window, process)?;
@@ -80,10 +102,29 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let text = format!("{who} used {} CPUs, and at most {} in any half second", cpus(used), cpus(most));
     let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
-    found.extend(at_lock(scene, &window, process));
+    found.extend(at_lock(scene, &window, process, turns.is_some()));
+    found.extend(turns);
     found.extend(left_for_another(&window).filter(|seen| seen.role == EvidenceRole::Against));
     let title = format!("Threads run one at a time: {text}; its busiest thread used {}", percent(busiest));
     Some(Case::new(title, found, Reach::used_up(&scene.focus, 1.0)))
+}
+
+/// That one thread of a process of many is always running or ready to run, and hardly ever two.
+pub(super) fn in_turns(window: &Window, process: &WatchedProcess) -> Option<Evidence> {
+    let scope = process_scope(process);
+    let used = window.process_cpus(&[process])?;
+    let running = window.level(column::PROCESS_RUNNING_THREADS, &scope)?.mean;
+    let threads = window.level(column::PROCESS_THREADS, &scope)?.mean;
+    let [least, most] = RUNNING.map(|limit| limit.value);
+    let is_one = threads >= 2.0 && used >= USED_SHARED.value && (least..=most).contains(&running);
+    let text = format!(
+        "{running:.1} of {threads:.0} threads of {} were running or ready to run",
+        name(&process.command)
+    );
+    is_one.then(|| {
+        let seen = evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text);
+        seen_in(column::PROCESS_RUNNING_THREADS.at(&scope), seen)
+    })
 }
 
 /// The most CPU that a process used in any piece of the window; `None`: it was read too rarely.
@@ -96,12 +137,16 @@ fn most_used(window: &Window, process: &WatchedProcess) -> Option<f64> {
 }
 
 /// That threads with a request wait for a lock, or hardly any do.
-fn at_lock(scene: &Scene, window: &Window, process: &WatchedProcess) -> Option<Evidence> {
+fn at_lock(scene: &Scene, window: &Window, process: &WatchedProcess, is_in_turns: bool) -> Option<Evidence> {
     let address = process.tier.as_ref().map(|tier| address_text(&tier.address));
     let path = path_of(&scene.focus);
     let tier = path.iter().find(|tier| tier.address == address && tier.serving_count.is_some())?;
     let waiting = tier.threads_at(WaitKind::Lock);
-    let role = if waiting >= AT_LOCK.value { EvidenceRole::Confirmer } else { EvidenceRole::Against };
+    let role = match waiting >= AT_LOCK.value {
+        true => EvidenceRole::Confirmer,
+        false if is_in_turns => return None,
+        false => EvidenceRole::Against,
+    };
     let text = format!("{waiting:.1} threads with a request waited for a lock, on average");
     Some(evidence(role, window, "/proc/PID/task/TID/syscall", text))
 }
@@ -142,6 +187,16 @@ mod tests {
             Some(Confidence::Possible),
             "no CPU is left"
         );
+        let shared = |running| {
+            let case = threaded(0.7, 0.0).gauge(
+                "process.running_threads_count",
+                &format!("process:{TARGET}"),
+                running,
+            );
+            find(case).map(|finding| finding.confidence)
+        };
+        assert_eq!(shared(1.0), Some(Confidence::Likely), "others have the CPU in between");
+        assert_eq!(shared(3.0), Some(Confidence::Excluded), "several could run");
         let single = find(slow().server(0.98)).map(|finding| finding.confidence);
         assert_eq!(single, Some(Confidence::Excluded), "it has one thread");
     }

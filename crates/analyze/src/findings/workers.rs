@@ -4,6 +4,7 @@
 //! them wait for each other, however many they are.
 
 use super::peer::Peer;
+use super::taken_up::TakenUp;
 use super::{Scene, evidence};
 use crate::format::{counted, cpus, list, name};
 use crate::path::{called, in_front, path_of};
@@ -16,6 +17,10 @@ use sysdyno_record::path::{PathTier, TierWait, WaitKind};
 
 pub(super) const ASLEEP: Threshold =
     Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
+
+/// What to change where clients keep workers.
+const HELD_BY_CLIENTS: &str = "close idle connections sooner (KeepAliveTimeout, keepalive_timeout), let one worker have many connections \
+                               (mpm_event, a proxy in front), or add workers";
 
 /// What the threads of the processes that listen at an address did instead of taking up the next request.
 pub(super) struct Workers {
@@ -50,7 +55,12 @@ impl Workers {
             Some(1.0) => "its only thread is busy",
             _ => "all workers are busy",
         };
-        let (waited_on, remedy) = waited_on(scene, scope).unwrap_or_default();
+        let by_clients =
+            TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_held_by_clients).map(|_| {
+                let why = ", each with a connection on which its client sends nothing";
+                (why.to_owned(), Some(HELD_BY_CLIENTS.to_owned()))
+            });
+        let (waited_on, remedy) = by_clients.or_else(|| waited_on(scene, scope)).unwrap_or_default();
         let text = format!("{command}: {busy}{waited_on}");
         let mut found = Vec::new();
         if let (Some(threads), Some(running)) = (threads, running)
@@ -161,6 +171,25 @@ mod tests {
         assert!(title(true).starts_with(begin), "{}", title(true));
         let begin = "nginx and logship: its only thread is busy, most waiting for another process; ";
         assert!(title(false).starts_with(begin), "{}", title(false));
+    }
+
+    #[test]
+    fn workers_that_clients_keep_are_told_from_those_that_wait_for_a_service() {
+        let title = |connections: f64| {
+            let listener = "listener:127.0.0.1:8080";
+            let case = slow().cpu(0.05, 0.05, 0.01).server(0.05);
+            let case = case
+                .gauge("process.threads_count", &format!("process:{TARGET}"), 10.0)
+                .gauge("waits.threads_count", "tier:target", 10.0)
+                .gauge("waits.idle_count", "tier:target", 9.0)
+                .gauge("waits.other_count", "tier:target", 1.0)
+                .gauge("connections.established_count", listener, connections)
+                .gauge("listener.queue_count", listener, 20.0);
+            conclude(case).into_iter().find(|finding| finding.id == "F04").expect("a finding").title
+        };
+        let kept = title(30.0);
+        assert!(kept.contains("busy, each with a connection on which its client sends nothing; "), "{kept}");
+        assert!(!title(24.0).contains("client"), "most of them have none");
     }
 
     #[test]

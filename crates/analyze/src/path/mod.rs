@@ -10,7 +10,7 @@ use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
 pub(crate) use parts::largest_part;
 use places::{Places, asked_by, asking_at};
-use requests::Connections;
+use requests::{Arriving, Connections};
 pub(crate) use round_trip::{CONNECTS, FAST_RATIO, REPEATED, round_trip_ns};
 use std::collections::BTreeSet;
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
@@ -44,7 +44,9 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
     let client_ns = service_ns.filter(|_| !has_handshakes);
     let felt_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0);
-    add_requests(&mut path, &places, &Connections { window: &window, rate_hz, felt_ns }, client_ns);
+    let is_one_at_a_time = handshakes == 0 && view.plan().wire.http2.is_none();
+    let connections = Connections { window: &window, rate_hz, felt_ns, is_one_at_a_time };
+    add_requests(&mut path, &places, &connections, client_ns);
     let trip_ns = round_trip_ns(view);
     let reached = path.iter_mut().filter(|tier| tier.address.is_none());
     reached.filter_map(|tier| tier.requests.as_mut()).for_each(|requests| requests.round_trip_ns = trip_ns);
@@ -87,9 +89,22 @@ fn add_requests(
                 asked.on(on)
             })
             .collect();
-        let client_ns = client_ns.filter(|_| path[position].address.is_none());
-        path[position].requests = connections.requests(&scope, asked, &path[position].waits, client_ns);
+        let arriving = Arriving {
+            client_ns: client_ns.filter(|_| path[position].address.is_none()),
+            is_in_pieces: is_in_pieces(path, position, connections),
+        };
+        path[position].requests = connections.requests(&scope, asked, &path[position].waits, arriving);
     }
+}
+
+/// Whether each that asks the tier at this position asks for one thing at a time on a connection.
+fn is_in_pieces(path: &[PathTier], position: usize, connections: &Connections) -> bool {
+    if path[position].address.is_none() {
+        return connections.is_one_at_a_time;
+    }
+    let asked = path.iter().filter_map(|tier| tier.requests.as_ref()).flat_map(|requests| &requests.asked);
+    let mut of_it = asked.filter(|asked| asked.on == position).peekable();
+    of_it.peek().is_some() && of_it.all(|asked| asked.merged_ratio <= requests::MERGED_MAX)
 }
 
 /// Scales what the threads of a tier did to the time that the kernel saw at its connections: a census of some hundred threads knows

@@ -35,6 +35,8 @@ fn parts(path: &[PathTier], tier: &PathTier) -> Vec<(f64, String)> {
     parts.extend(tier.queue_time_ns.map(|ns| (ns, format!("in the accept queue of {who}"))));
     if let Some(requests) = &tier.requests {
         parts.push((requests.unread_ns, format!("before {who} reads it")));
+        let partial = requests.partial_ns.map(|ns| (ns, format!("while {who} has only a part of it")));
+        parts.extend(partial);
         parts.extend(
             requests.rest_ns.map(|ns| (ns, format!("inside {who}, which was not seen working or waiting"))),
         );

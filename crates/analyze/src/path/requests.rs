@@ -3,7 +3,8 @@
 //! Sums of times ÷ completed requests: the time in which connections had a request to read, or one not yet answered. The
 //! remainder after subtracting what the tier asked of others is the tier's own. If more data arrived before a response, it
 //! may belong to the same request or to another one (pipelining, HTTP/2): then the time of the connection is known, but not
-//! that of a request.
+//! that of a request. Whoever asks for several at a time gets several answers; where no answer has a second part, the data was the
+//! rest of a request: a body behind its head, or a segment that was kept back.
 
 use crate::readings::{Window, ratio};
 use sysdyno_record::column::{self, Quantity};
@@ -11,6 +12,9 @@ use sysdyno_record::path::{TierAsked, TierRequests, TierWait, WaitKind};
 
 /// Requests that cannot be told apart, from this share on. Unit: ratio.
 pub(super) const MERGED_MAX: f64 = 0.1;
+
+/// Time in which more of an answer was awaited ÷ in which the first of it was, up to which no request got a second answer. Unit: ratio.
+const TRAILING_MAX: f64 = 0.05;
 
 /// The longest that a request can be at the server, compared with what the client saw: both are means of slightly different
 /// requests. Unit: ratio.
@@ -26,6 +30,17 @@ pub(super) struct Connections<'a> {
     pub(super) rate_hz: f64,
     /// What a request took for whoever sent it. Unit: nanoseconds. `None`: not known.
     pub(super) felt_ns: Option<f64>,
+    /// Whether the load sends one request at a time on each connection, and nothing else.
+    pub(super) is_one_at_a_time: bool,
+}
+
+/// How requests come to a tier.
+#[derive(Clone, Copy)]
+pub(super) struct Arriving {
+    /// What one took for the load, if it is this tier that it reaches. Unit: nanoseconds.
+    pub(super) client_ns: Option<f64>,
+    /// Whether data that comes before the answer is more of the same request.
+    pub(super) is_in_pieces: bool,
 }
 
 /// What a tier asks, and how.
@@ -36,6 +51,8 @@ pub(super) struct AskedAddress<'a> {
     waiting_ns: f64,
     unread_ns: f64,
     merged_ratio: f64,
+    /// Whether what was written before an answer is one request.
+    is_in_pieces: bool,
 }
 
 impl<'a> Connections<'a> {
@@ -45,17 +62,30 @@ impl<'a> Connections<'a> {
     }
 
     /// What the tier of this scope asks, the longest first.
+    ///
+    /// An address may turn out to be where a tier listens: from then on all that was asked there is read as that tier's, and what is
+    /// not read anymore is left out.
     pub(super) fn asked(&self, scope: &str) -> Vec<AskedAddress<'a>> {
+        let read_until = |asking: &str| Some(self.window.growth(column::ASKED_SENT, asking)?.between[1]);
+        let last = self.window.scopes(column::ASKED_SENT).into_iter().filter_map(read_until).max();
         let of_it = |asking: &'a str| {
             let address = asking.strip_prefix(scope)?.strip_prefix('>')?;
+            if read_until(asking) != last {
+                return None;
+            }
             let each = |counter| self.each(counter, asking);
             let sent_count = each(column::ASKED_SENT).filter(|count| *count >= ASKED_MIN)?;
+            let (first_ns, trailing_ns) =
+                (each(column::ASKED_WAITING_TIME)?, each(column::ASKED_TRAILING_TIME)?);
             Some(AskedAddress {
                 address,
                 sent_count,
-                waiting_ns: each(column::ASKED_WAITING_TIME)? + each(column::ASKED_TRAILING_TIME)?,
+                waiting_ns: first_ns + trailing_ns,
                 unread_ns: each(column::ASKED_UNREAD_TIME)?,
                 merged_ratio: ratio(each(column::ASKED_MERGED)?, sent_count)?,
+                // Before the time between two writes was counted, it was in no sum.
+                is_in_pieces: !self.window.scopes(column::REQUESTS_PARTIAL_TIME).is_empty()
+                    && trailing_ns <= TRAILING_MAX * first_ns,
             })
         };
         let mut asked: Vec<_> =
@@ -64,19 +94,23 @@ impl<'a> Connections<'a> {
         asked
     }
 
-    /// The requests of the tier of this scope, with what it asked by position; `client_ns`: what one took for the load, if it
-    /// is this tier that it reaches.
+    /// The requests of the tier of this scope, with what it asked by position.
     pub(super) fn requests(
         &self,
         scope: &str,
         asked: Vec<TierAsked>,
         waits: &[TierWait],
-        client_ns: Option<f64>,
+        arriving: Arriving,
     ) -> Option<TierRequests> {
+        let Arriving { client_ns, is_in_pieces } = arriving;
         let read_count = self.each(column::REQUESTS_READ, scope).filter(|count| *count > 0.0)?;
         let unread_ns = self.each(column::REQUESTS_UNREAD_TIME, scope)?;
         let inside_ns = self.each(column::REQUESTS_INSIDE_TIME, scope)?;
-        let merged_ratio = ratio(self.each(column::REQUESTS_MERGED, scope)?, read_count)?;
+        let partial_ns = self.each(column::REQUESTS_PARTIAL_TIME, scope).filter(|_| is_in_pieces);
+        let merged_ratio = match partial_ns {
+            Some(_) => 0.0,
+            None => ratio(self.each(column::REQUESTS_MERGED, scope)?, read_count)?,
+        };
         // What the server read was no request if it had it for longer than the client waited: a close, a ticket of TLS. Those that
         // were never answered in time count as read, but not in the rate.
         let each_ns = (unread_ns + inside_ns) / read_count.max(1.0);
@@ -85,7 +119,8 @@ impl<'a> Connections<'a> {
             && merged_ratio <= MERGED_MAX
             && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);
         let asking_ns: f64 = asked.iter().map(|asked| asked.waiting_ns + asked.unread_ns).sum();
-        let own_ns = is_told_apart.then_some((inside_ns - asking_ns).max(0.0));
+        let partial_ns = partial_ns.filter(|_| is_told_apart);
+        let own_ns = is_told_apart.then_some((inside_ns - asking_ns - partial_ns.unwrap_or(0.0)).max(0.0));
         // What was never sent (nobody answers the connect, or whoever does is to speak first) is no time that the connections know.
         let seen_ns = waits.iter().filter_map(|wait| {
             let time_ns = wait.time_ns?;
@@ -104,6 +139,7 @@ impl<'a> Connections<'a> {
             read_count,
             unread_ns,
             inside_ns,
+            partial_ns,
             asked,
             own_ns,
             rest_ns: own_ns.map(|own_ns| (own_ns - seen_ns).max(0.0)),
@@ -115,6 +151,11 @@ impl<'a> Connections<'a> {
 }
 
 impl AskedAddress<'_> {
+    /// Messages of which it is not known whether they are one request or several, ÷ requests.
+    fn merged_ratio(&self) -> f64 {
+        if self.is_in_pieces { 0.0 } else { self.merged_ratio }
+    }
+
     /// The same, of the tier at this position.
     pub(super) fn on(&self, on: usize) -> TierAsked {
         TierAsked {
@@ -122,7 +163,7 @@ impl AskedAddress<'_> {
             sent_count: self.sent_count,
             waiting_ns: self.waiting_ns,
             unread_ns: self.unread_ns,
-            merged_ratio: self.merged_ratio,
+            merged_ratio: self.merged_ratio(),
         }
     }
 }

@@ -143,6 +143,8 @@ pub(crate) struct InetSocket {
     pub(crate) is_listening: bool,
     /// Whether it is being connected, and nobody has answered yet.
     pub(crate) is_connecting: bool,
+    /// Whether this end has closed it, and the other one has not taken all of what was sent.
+    pub(crate) is_closing: bool,
     pub(crate) local: SocketAddr,
     /// The other end; of a listening socket, all zeros.
     pub(crate) remote: SocketAddr,
@@ -173,6 +175,7 @@ impl InetSocket {
         Some(InetSocket {
             is_listening: *payload.get(1)? == SocketState::Listen as u8,
             is_connecting: *payload.get(1)? == SocketState::SynSent as u8,
+            is_closing: *payload.get(1)? == SocketState::FinWait1 as u8,
             local,
             remote,
             receive_queue: word(payload, 56)?,
@@ -237,6 +240,7 @@ mod tests {
         let expected = InetSocket {
             is_listening: true,
             is_connecting: false,
+            is_closing: false,
             local: "[::1]:80".parse().expect("is one"),
             remote: "[::]:0".parse().expect("is one"),
             receive_queue: 512,

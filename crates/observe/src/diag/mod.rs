@@ -18,6 +18,8 @@ pub(crate) enum SocketState {
     Established = 1,
     /// A connection that is being made, and was not answered yet.
     SynSent = 2,
+    /// A connection that this end has closed, while the other one has not taken all of what was sent.
+    FinWait1 = 4,
     Listen = 10,
 }
 

@@ -98,7 +98,9 @@ impl Snapshot {
         diag: &mut NetlinkSocket,
         target: Option<&Endpoint>,
     ) -> io::Result<()> {
-        let states = [SocketState::Listen, SocketState::Established, SocketState::SynSent];
+        // A server that closes after each answer has no open connection while the answer is on the way.
+        let states =
+            [SocketState::Listen, SocketState::Established, SocketState::SynSent, SocketState::FinWait1];
         let question = BothFamilies(&states).encode();
         diag.list(BothFamilies::KIND, &question, |payload| match InetSocket::decode(payload) {
             Some(socket) if socket.is_listening => self.add_listening(namespace, &socket),
@@ -148,6 +150,7 @@ impl Snapshot {
             self.last_own = own;
         }
         match target.map(|target| [socket.local, socket.remote].map(|end| is_at(end, target))) {
+            Some([true, _]) if socket.is_closing => {}
             Some([true, _]) => self.of_target.push(u64::from(socket.inode)),
             Some([_, true]) => self.to_target.push(u64::from(socket.inode)),
             Some([false, false]) | None => self.connections.push(connection(namespace, socket)),
@@ -192,10 +195,10 @@ impl Snapshot {
         connections.map(|end| (end.inode, end.remote)).chain(self.lookups.iter().copied())
     }
 
-    /// Connections that are being made, without an answer so far, each with the address that it is made to.
-    pub(crate) fn connecting(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
+    /// Connections that are being made, without an answer so far, each with its namespace and the address that it is made to.
+    pub(crate) fn connecting(&self) -> impl Iterator<Item = (u64, (u64, SocketAddr))> {
         let connecting = self.connections.iter().filter(|end| end.is_connecting);
-        connecting.map(|end| (end.inode, end.remote))
+        connecting.map(|end| (end.inode, (end.namespace, end.remote)))
     }
 
     /// Sockets of this host that are connected to the target, or about to be, by inode.
@@ -227,7 +230,8 @@ impl Snapshot {
                 self.served[position].dialed.extend(other.map(|(_, namespace)| (namespace, end.local)));
                 let caller = other.map(|(inode, _)| inode).filter(|inode| *inode != 0);
                 match end.inode {
-                    // It waits to be accepted: nobody has this end, and who has the other one waits for this tier all the same.
+                    // It waits to be accepted, or was closed: nobody has this end, and who has the other one waits for this tier all
+                    // the same.
                     0 => self.served[position].callers.extend(caller),
                     inode => self.served[position].connect(inode, end.is_unread, caller),
                 }

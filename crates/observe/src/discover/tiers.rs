@@ -134,7 +134,12 @@ impl TierSearch {
             .flat_map(|target| snapshot.to_target().iter().map(|inode| (*inode, target.clone())));
         asked.extend(to_target);
         let outside = snapshot.outward().collect();
-        let unanswered: HashMap<u64, SocketAddr> = snapshot.connecting().collect();
+        let dialed = |(namespace, at): (u64, SocketAddr)| {
+            let known = scene.entrances.dialed.get(&(self.namespaces.inode_of(namespace), at));
+            known.cloned().unwrap_or(Endpoint::Tcp(at))
+        };
+        let unanswered: HashMap<u64, Endpoint> =
+            snapshot.connecting().map(|(inode, at)| (inode, dialed(at))).collect();
         let mut connecting = None;
         let (mut served, of_target) = snapshot.into_served();
         served.retain(|served| !is_of_all_services(&served.address) && !scene.is_listener(&served.inodes));
@@ -308,13 +313,13 @@ impl TierSearch {
 }
 
 /// Which tiers make these connections.
-fn connecting_of(unanswered: &HashMap<u64, SocketAddr>, scene: &Watchlist) -> Connecting {
+fn connecting_of(unanswered: &HashMap<u64, Endpoint>, scene: &Watchlist) -> Connecting {
     let inodes: Vec<u64> = unanswered.keys().copied().take(MAX_CONNECTING).collect();
     let mut connecting = Connecting::new();
     for process in scene.living(ProcessRole::Target).filter(|_| !inodes.is_empty()) {
         let tier = process.tier.as_ref().map(|tier| tier.address.clone());
         for (inode, _) in held_by(&scene.roots, process.pid, &inodes) {
-            let key = (tier.clone(), Endpoint::Tcp(unanswered[&inode]));
+            let key = (tier.clone(), unanswered[&inode].clone());
             *connecting.entry(key).or_default() += 1;
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! A lock, a condition, and a sleep that can be interrupted are the same call. A wait that ends by itself within 0.3 s is a sleep:
 //! whoever waits for a lock does so for long or without a limit (`innodb_lock_wait_timeout` is 50 s, the wait for a connection of a
-//! pool 30 s), or looks once a second whether to give up (MariaDB, `MDL_context::acquire_lock`). Source: futex(2);
-//! `include/uapi/linux/futex.h`.
+//! pool 30 s), looks once a second whether to give up (MariaDB, `MDL_context::acquire_lock`), or asks for it every 5 ms (Python's
+//! interpreter lock, `sys.getswitchinterval`). Source: futex(2); `include/uapi/linux/futex.h`.
 
 use crate::clock;
 use crate::discover::read_memory;
@@ -12,6 +12,9 @@ use nix::libc;
 
 /// A wait that ends by itself within this is a sleep. Unit: nanoseconds.
 const SLEEP_NS: i128 = 300_000_000;
+
+/// A wait that has less than this to go may be one for a lock, whose holder is asked again and again. Unit: nanoseconds.
+const ASKING_NS: i128 = 5_000_000;
 
 /// Of the operation: `FUTEX_CMD_MASK` without its flags, and that the time is of the wall clock.
 const COMMAND: u64 = 0x7f;
@@ -40,7 +43,8 @@ pub(crate) fn is_short_wait(pid: u32, place: Whereabouts) -> bool {
         WAIT_BITSET => clock::wall_ns(),
         _ => return false,
     };
-    read_time(pid, until).is_some_and(|end_ns| end_ns - i128::from(begin_ns) <= SLEEP_NS)
+    let left_ns = read_time(pid, until).map(|end_ns| end_ns - i128::from(begin_ns));
+    left_ns.is_some_and(|left_ns| (ASKING_NS + 1..=SLEEP_NS).contains(&left_ns))
 }
 
 /// A `struct timespec` in the memory of a process. Unit: nanoseconds.
@@ -95,6 +99,7 @@ mod tests {
     fn a_wait_that_ends_by_itself_soon_is_a_sleep_and_any_other_is_none() {
         assert!(seen(Some(Duration::from_millis(200))).0);
         assert!(!seen(Some(Duration::from_secs(50))).0);
+        assert!(!seen(Some(Duration::from_millis(5))).0, "it asks again and again");
         let (is_short, place) = seen(None);
         assert!(!is_short && place.is_some_and(|place| place % 8 == 0));
         assert!(!is_short_wait(1, Whereabouts::Running) && futex_place(Whereabouts::Outside).is_none());

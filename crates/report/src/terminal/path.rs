@@ -80,6 +80,7 @@ fn parts(tier: &PathTier, path: &[PathTier]) -> Vec<(f64, String)> {
         return parts;
     };
     parts.push((requests.unread_ns, "waiting to be read".to_owned()));
+    parts.extend(requests.partial_ns.map(|ns| (ns, "until the rest of the request came".to_owned())));
     for asked in asked {
         let name = path.get(asked.on).map_or("another tier".to_owned(), |tier| tier.called(path));
         parts.push((asked.waiting_ns, format!("waiting for {name}{}", times(asked.sent_count))));

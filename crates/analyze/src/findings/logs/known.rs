@@ -144,18 +144,14 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
         "A file or socket that the server needs is not there",
         "create it, or correct its path",
     ),
-    symptom("upstream timed out", "A back end answers too late", "find out what the back end waits for"),
     symptom(
-        "upstream prematurely closed",
-        "A back end closes its connections",
-        "look into the back end's own log",
+        "upstream timed out",
+        "A back end answers too late",
+        "find out what the back end waits for; if it needs that long, let the proxy wait longer (proxy_read_timeout)",
     ),
-    symptom(
-        "connection reset by peer",
-        "A back end resets its connections",
-        "look into the back end's own log",
-    ),
-    symptom("recv() failed", "A back end closes its connections", "look into the back end's own log"),
+    symptom("upstream prematurely closed", "A back end closes its connections", CLOSED),
+    symptom("connection reset by peer", "A back end resets its connections", CLOSED),
+    symptom("recv() failed", "A back end closes its connections", CLOSED),
     symptom(
         "broken pipe",
         "Somebody closes connections before the answer",
@@ -176,6 +172,10 @@ pub(in super::super) const OF_RESPONSES: &[Known] = &[
         "raise max_connections, or let the clients share connections (a pool)",
     ),
 ];
+
+/// What to do where a back end ends connections.
+const CLOSED: &str = "look into the back end's own log; if it closes connections that were kept open, let the proxy close them first \
+                      (keepalive_timeout, keepalive_requests of its upstream)";
 
 /// Lines of the kernel.
 pub(in super::super) const OF_KERNEL: &[Known] = &[

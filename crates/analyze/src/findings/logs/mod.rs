@@ -3,14 +3,15 @@
 
 pub(super) mod known;
 
-use super::effect::Slow;
-use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use super::effect::{EXPLAINED, Slow};
+use super::gateway;
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, confidence, evidence, excluded, seen_in};
 use crate::format::{counted, name, percent};
 use crate::logged::LoggedMessage;
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use known::{Known, OF_KERNEL, OF_SERVERS};
-use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding};
 use sysdyno_record::column::{self, Quantity, log_scope};
 
 const LINES: Threshold = Threshold::new("lines of one message in a log of the server", 5.0, "count", HOUSE);
@@ -19,6 +20,9 @@ const FAILED: Threshold =
 
 /// Failed requests that confirm a line that is written once a second. Unit: count.
 const FAILED_MIN: f64 = 5.0;
+
+/// What speaks against a line that tells what follows from a cause.
+const NOT_WHY: &str = "it tells that another tier failed or was slow, not why";
 
 /// L01.
 pub(super) const SERVER: Rule = Rule {
@@ -138,8 +142,7 @@ fn examine_server<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         found.push(evidence(EvidenceRole::Confirmer, &view.steady(), ENGINE, text));
     }
     if worst.known.is_some_and(|known| known.is_symptom) {
-        let text = "it tells that another tier failed or was slow, not why".to_owned();
-        found.push(evidence(EvidenceRole::Against, &window, "the server's log", text));
+        found.push(evidence(EvidenceRole::Against, &window, "the server's log", NOT_WHY.to_owned()));
     }
     let slow = Slow::Delayed { count: lines, most_ns: f64::INFINITY };
     let reach = match worst.is_rationed() {
@@ -147,6 +150,22 @@ fn examine_server<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         false => Reach { failures: lines, slow, events: Some(lines) },
     };
     Some(case(&worst, "The server's log says why", found, reach))
+}
+
+/// A line that tells what another tier did is the best answer where nothing else explains what failed.
+pub(super) fn settle(findings: &mut [Finding]) {
+    let explains = |finding: &Finding| {
+        let explained = finding.explained_ratio.is_none_or(|explained| explained >= EXPLAINED.value);
+        finding.confidence > Confidence::Excluded && explained
+    };
+    let is_same = |finding: &Finding| [SERVER.id, gateway::BAD_GATEWAY.id].contains(&finding.id.as_str());
+    if findings.iter().any(|finding| explains(finding) && !is_same(finding)) {
+        return;
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.id == SERVER.id) {
+        finding.evidence.retain(|seen| seen.text != NOT_WHY);
+        finding.confidence = confidence(&finding.evidence).unwrap_or(finding.confidence);
+    }
 }
 
 fn examine_kernel<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {

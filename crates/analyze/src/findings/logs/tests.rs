@@ -4,6 +4,7 @@ use super::super::tests::{conclude, slow};
 use super::known::{OF_KERNEL, OF_SERVERS, find as meaning};
 use crate::corpus::Specimen;
 use sysdyno_record::analysis::{Confidence, Finding};
+use sysdyno_record::column::{CGROUP_TARGET, HOST};
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::log::{KERNEL_LOG, LogLines, LogSeverity};
@@ -47,9 +48,15 @@ fn a_line_for_each_failed_request_is_the_cause() {
     let few = find("L01", logging(failing(), "/e.log", FULL, 100)).expect("a finding");
     assert_eq!(few.confidence, Confidence::Possible, "there are ten failures for each line");
     assert!(find("L01", logging(failing(), "/e.log", FULL, 3)).is_none(), "too few to mean anything");
-    let late =
-        find("L01", logging(failing(), "/e.log", "[error] upstream timed out", 1_000)).expect("a finding");
-    assert_eq!(late.confidence, Confidence::Possible, "another tier was late: {late:?}");
+    let late = |case| {
+        find("L01", logging(case, "/e.log", "[error] upstream timed out", 1_000))
+            .expect("a finding")
+            .confidence
+    };
+    assert!(late(failing()) >= Confidence::Likely, "nothing else explains it");
+    let killing = failing().counter("vmstat.oom_kill", HOST, 200.0);
+    let killing = killing.counter("cgroup.oom_kills_count", CGROUP_TARGET, 200.0);
+    assert_eq!(late(killing), Confidence::Possible, "another tier was late, and that has a cause");
     assert!(
         find("L01", logging(slow(), "/e.log", "[error] no such file", 1_000)).is_none(),
         "nothing failed"

@@ -278,7 +278,8 @@ impl Outcome {
         };
         let reasons = document["verdict"]["reasons"].as_array().into_iter().flatten();
         let mut invalid = reasons.filter(|reason| reason["status"] == "INVALID").peekable();
-        let is_disturbance = |reason: &Value| reason["id"].as_str().is_some_and(|id| DISTURBANCES.contains(&id));
+        let is_disturbance =
+            |reason: &Value| reason["id"].as_str().is_some_and(|id| DISTURBANCES.contains(&id));
         invalid.peek().is_some() && invalid.all(is_disturbance)
     }
 }

@@ -70,7 +70,7 @@ impl Shown {
     /// The numbers of the sums that its columns show, in their order.
     fn order(&self) -> &'static [usize] {
         match self {
-            Shown::Requests(_) => &[0, 1, 2, 3, 4],
+            Shown::Requests(_) => &[0, 1, 2, 3, 4, 7],
             Shown::Asked(..) => &[0, 1, 2, 4, 5, 6],
         }
     }
@@ -94,12 +94,13 @@ impl Estimate {
     }
 }
 
-const OF_REQUESTS: [Quantity; 5] = [
+const OF_REQUESTS: [Quantity; 6] = [
     column::REQUESTS_READ,
     column::REQUESTS_ANSWERED,
     column::REQUESTS_MERGED,
     column::REQUESTS_UNREAD_TIME,
     column::REQUESTS_INSIDE_TIME,
+    column::REQUESTS_PARTIAL_TIME,
 ];
 
 const OF_ASKED: [Quantity; 6] = [
@@ -148,6 +149,8 @@ impl RequestCollector {
             Then::Telling(words) => program.set_sampling(words)?,
             Then::Detaching => program.detach(),
         }
+        // What was asked at an address that turned out to be a tier's is that tier's from now on.
+        self.estimates.retain(|shown, _| sums.contains_key(shown));
         for (shown, watched) in sums {
             self.estimates.entry(shown).or_default().add(watched, times);
         }

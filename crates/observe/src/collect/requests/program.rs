@@ -22,9 +22,10 @@ const FUNCTIONS: [(&str, &str); 3] =
     [("data_ready", "sk_data_ready"), ("received", "sock_recv_length"), ("sent", "sock_send_length")];
 
 /// Numbers of `struct sums` in `bpf/requests.bpf.c`.
-pub(super) const WIDTH: usize = 7;
+pub(super) const WIDTH: usize = 8;
 
-/// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read.
+/// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read, between
+/// parts of a request.
 pub(super) type Sums = [u64; WIDTH];
 
 /// `struct sampling` in `bpf/requests.bpf.c`: mask, turn shift, generation.

@@ -224,7 +224,7 @@ mod tests {
             self.now.0 += 100 * MS;
             if self.sampling.watched_since.is_some() {
                 let requests = requests_hz / 10;
-                let sums = [requests, requests, 0, 0, requests * request_ns, 0, 0];
+                let sums = [requests, requests, 0, 0, requests * request_ns, 0, 0, 0];
                 self.totals.add(ConnectionEnd::Server, &sums);
             }
         }

@@ -1,0 +1,136 @@
+//! The way between two tiers: a tier waits for an answer for much longer than the next one has the request.
+//!
+//! Both are seen by the kernel at their own end of the same connections, so the difference passes in neither: on a link with
+//! a limited rate, a long way, lost packets, or segments that wait for an acknowledgement (Nagle's algorithm).
+
+use super::waits::{WAITED, cpus_left, is_slow};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{duration, name};
+use crate::path::{path_of, scope_of};
+use crate::readings::ratio;
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::EvidenceRole;
+use sysdyno_record::column;
+use sysdyno_record::path::{PathTier, TierAsked};
+
+const BETWEEN: Threshold =
+    Threshold::new("time between two tiers that is more than wake-ups", 1.0, "ms", HOUSE);
+const SAME: Threshold = Threshold::new(
+    "requests that one end sent ÷ those that the other one read, at most, and at least one by this, to be the same",
+    1.5,
+    "ratio",
+    HOUSE,
+);
+
+/// N23.
+pub(super) const RULE: Rule = Rule {
+    id: "N23",
+    name: "tier-link",
+    meaning: "Requests and answers are on the way between two tiers of the server for most of the time that a request takes.",
+    thresholds: &[WAITED, BETWEEN, SAME],
+    place: Place::Server,
+    needs: &[column::ASKED_WAITING_TIME],
+    remedy: "look at the network between them: a limit of its rate (tc -s qdisc), lost packets (ss -ti), the distance; ask less \
+             often, keep connections open, and compress or cache large answers",
+    counterfactual: "with both tiers on one host the responses would take as long",
+    examine: Examination::By(examine),
+};
+
+/// A way between two tiers.
+struct Way<'a> {
+    from: &'a PathTier,
+    to: &'a PathTier,
+    waiting_ns: f64,
+    /// In which the next tier had the requests.
+    there_ns: f64,
+}
+
+impl Way<'_> {
+    fn time_ns(&self) -> f64 {
+        (self.waiting_ns - self.there_ns).max(0.0)
+    }
+}
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let mean_ns = view.request_mean_ns()?;
+    let ways = path.iter().flat_map(|from| {
+        let asked = from.requests.iter().flat_map(|requests| &requests.asked);
+        asked.filter_map(|asked| way(&path, from, asked))
+    });
+    let worst = ways.max_by(|one, other| one.time_ns().total_cmp(&other.time_ns()))?;
+    let window = view.server_steady();
+    let share = ratio(worst.time_ns(), mean_ns)?.min(1.0);
+    let (from, to) = (name(&worst.from.name), name(&worst.to.called(&path)));
+    let text = format!(
+        "{} of a request's {} pass between {from} and {to}",
+        duration(worst.time_ns().min(mean_ns)),
+        duration(mean_ns)
+    );
+    let scope = format!("{}>{}", scope_of(worst.from), worst.to.address.as_deref().unwrap_or_default());
+    let asking = |role| {
+        let seen = evidence(role, &window, "sock_send_length, sk_data_ready", text.clone());
+        seen_in(column::ASKED_WAITING_TIME.at(&scope), seen)
+    };
+    if share < WAITED.value || worst.time_ns() < BETWEEN.value * 1e6 || !is_slow(scene, mean_ns) {
+        return excluded("The way between tiers is not the bottleneck", vec![asking(EvidenceRole::Against)]);
+    }
+    let there = format!("{to} has a request for {} only", duration(worst.there_ns));
+    let there = evidence(EvidenceRole::Confirmer, &window, "sk_data_ready, sock_send_length", there);
+    let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(worst.to));
+    let mut found = vec![asking(EvidenceRole::Mechanism), seen_in(column, there)];
+    found.extend(cpus_left(scene, &window).filter(|seen| seen.role == EvidenceRole::Against));
+    let title = format!("The way between {from} and {to} is slow: {}", &text[..text.find(" pass ")? + 5]);
+    Some(Case::new(format!("{title} there"), found, Reach::used_up(view, share)))
+}
+
+/// The way to the tier that is asked; `None`: its end was not seen, or not with the same requests.
+fn way<'a>(path: &'a [PathTier], from: &'a PathTier, asked: &TierAsked) -> Option<Way<'a>> {
+    let to = path.get(asked.on).filter(|tier| !tier.is_outside && tier.address.is_some())?;
+    let there = to.requests.as_ref()?;
+    let times = ratio(asked.sent_count, there.read_count)?;
+    let is_same = (1.0 / SAME.value..=SAME.value).contains(&times);
+    let there_ns = (there.unread_ns + there.inside_ns) * times;
+    is_same.then_some(Way { from, to, waiting_ns: asked.waiting_ns, there_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{TARGET, with_tier};
+    use sysdyno_record::analysis::{Confidence, Finding};
+
+    const BACK: &str = "10.1.2.3:8080";
+
+    /// nginx waits so long for node, which has a request for so long. Unit: ratio of a request's time.
+    fn find(waiting: f64, there: f64, read_count: f64) -> Option<Finding> {
+        let case = with_tier(slow(), "node", BACK, 1, TARGET).cpu(0.05, 0.05, 0.01).server(0.05);
+        let ns = case.view().request_mean_ns().expect("was filled");
+        let asked = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.unread_ns", 0.0)];
+        let times = [("asked.waiting_ns", waiting * ns), ("asked.trailing_ns", 0.0)];
+        let at = format!("tier:target>{BACK}");
+        let case = case.requests("tier:target", [1e4, 0.95 * ns]).per_request(&at, &asked);
+        let case = case.per_request(&at, &times);
+        let read = [("requests.read_count", read_count), ("requests.merged_count", 0.0)];
+        let had = [("requests.unread_ns", 0.0), ("requests.inside_ns", there * ns)];
+        let at = format!("tier:{BACK}");
+        let found = conclude(case.per_request(&at, &read).per_request(&at, &had));
+        found.into_iter().find(|finding| finding.id == "N23")
+    }
+
+    fn confidence(found: Option<Finding>) -> Option<Confidence> {
+        found.map(|finding| finding.confidence)
+    }
+
+    #[test]
+    fn what_passes_at_neither_end_passes_between_them() {
+        let finding = find(0.9, 0.01, 1.0).expect("a finding");
+        assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        assert!(finding.title.starts_with("The way between nginx and node is slow: "), "{finding:?}");
+        assert!(finding.title.ends_with(" pass there"), "{finding:?}");
+        assert_eq!(confidence(find(0.9, 0.8, 1.0)), Some(Confidence::Excluded), "node has them");
+        assert_eq!(confidence(find(0.2, 0.01, 1.0)), Some(Confidence::Excluded), "that is not long");
+        assert_eq!(confidence(find(0.9, 0.01, 0.2)), None, "node read other requests");
+    }
+}
