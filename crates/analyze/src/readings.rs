@@ -246,6 +246,38 @@ impl<'a> Window<'a> {
         self.sum_cpus(column::PROCESS_REAPED, &[process])
     }
 
+    /// CPU time of programs that a process has started, and that ended before anybody could watch them; `watched`: all that were.
+    /// Unit: CPUs; 0: none, or it was not read.
+    pub fn started_cpus(&self, process: &WatchedProcess, watched: &[&WatchedProcess]) -> f64 {
+        let is_child = |child: &&WatchedProcess| child.parent_pid == Some(process.pid);
+        let children: Vec<&WatchedProcess> = watched.iter().copied().filter(is_child).collect();
+        let seen = self.process_cpus(&children).unwrap_or(0.0);
+        self.reaped_cpus(process).map_or(0.0, |reaped| reaped - seen).max(0.0)
+    }
+
+    /// The same of programs that it starts again and again. A child that lived for long is accounted for all at once when it ends:
+    /// where one piece of the time has most of it, that is left out.
+    pub fn steadily_started_cpus(&self, process: &WatchedProcess, watched: &[&WatchedProcess]) -> f64 {
+        let started = self.started_cpus(process, watched);
+        if started <= 0.0 {
+            return 0.0;
+        }
+        let scope = process_scope(process);
+        let pieces = self.pieces(column::PROCESS_REAPED, &scope, STARTED_PIECE_S);
+        let grown = pieces.iter().filter_map(|piece| piece.growth(column::PROCESS_REAPED, &scope));
+        let grown: Vec<f64> = grown.map(|growth| growth.amount).collect();
+        let most = grown.iter().copied().fold(0.0, f64::max);
+        if most <= STARTED_MOST * grown.iter().sum::<f64>() { started } else { 0.0 }
+    }
+
+    /// CPU time of these processes and of those that they start again and again. Unit: CPUs.
+    ///
+    /// `None`: none of them has readings.
+    pub fn cpus_with_started(&self, processes: &[&WatchedProcess]) -> Option<f64> {
+        let started = processes.iter().map(|process| self.steadily_started_cpus(process, processes));
+        Some(self.process_cpus(processes)? + started.sum::<f64>())
+    }
+
     /// Time in which these processes could run but had no CPU, summed over threads. Unit: CPUs.
     ///
     /// `None`: none of them has readings.
@@ -332,6 +364,12 @@ impl<'a> Window<'a> {
     }
 }
 
+/// Pieces in which programs that end are accounted for. Unit: seconds.
+const STARTED_PIECE_S: f64 = 1.0;
+
+/// Of the time of programs that ended, the most in one piece, where they come and go. Unit: ratio.
+const STARTED_MOST: f64 = 0.35;
+
 /// A tick of the clock that starts of processes are counted in (`USER_HZ`). Unit: nanoseconds.
 const TICK_NS: u64 = 10_000_000;
 
@@ -415,11 +453,16 @@ impl ThreadShare {
         self.busy_ratio + self.run_delay_ratio.unwrap_or(0.0)
     }
 
-    /// The same, or how long it was seen awake, if that is longer.
+    /// The same, or how long it was seen awake, if that is longer: a few looks may meet one awake that hardly ever is.
     pub fn wanted_ratio(&self) -> f64 {
-        self.counted_ratio().max(self.awake_ratio.unwrap_or(0.0))
+        let counted = self.counted_ratio();
+        let awake = self.awake_ratio.filter(|_| counted >= AWAKE_COUNTED);
+        counted.max(awake.unwrap_or(0.0))
     }
 }
+
+/// CPU that a thread uses or waits for at least, by counters, for looks at it to say more. Unit: ratio of a CPU.
+const AWAKE_COUNTED: f64 = 0.4;
 
 #[cfg(test)]
 mod tests {
@@ -452,6 +495,22 @@ mod tests {
         let cpus = window.process_cpus(&[&one, &known_late]).expect("was read");
         assert!((cpus - 1.5).abs() < 0.01, "it was there, and was not noticed: {cpus}");
         assert_eq!(window.process_cpus(&[&three]), None);
+    }
+
+    #[test]
+    fn programs_that_a_process_starts_again_and_again_count_for_it_and_one_that_lived_for_long_does_not() {
+        let cpus = |reaped: &[f64]| {
+            let series = SeriesBuilder::new(1.0)
+                .column("process.cpu_us", "process:1", &[0.0; 9])
+                .column("process.reaped_us", "process:1", reaped)
+                .build();
+            let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
+            window.cpus_with_started(&[&WatchedProcess::new(1, 1, "postgres", ProcessRole::Target)])
+        };
+        let steadily: Vec<f64> = (0..9).map(|second| f64::from(second) * 5e5).collect();
+        assert!(cpus(&steadily).is_some_and(|cpus| (cpus - 0.5).abs() < 0.01));
+        assert_eq!(cpus(&[0.0, 0.0, 0.0, 0.0, 9e7, 9e7, 9e7, 9e7, 9e7]), Some(0.0));
+        assert_eq!(cpus(&[0.0; 9]), Some(0.0));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! The kernel counts the drops of all listeners of a network namespace together. If no request of this load can have met
 //! the drops, and the queue was never seen full, they belong to another server.
 
-use super::effect;
+use super::effect::{self, EVENTS, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
 use crate::format::{counted, duration, name, whole};
 use crate::readings::{Window, sum_known};
@@ -28,6 +28,9 @@ const RETRY_NS: Threshold = Threshold::new(
     "ns",
     "least retransmission timeout of Linux (TCP_RTO_MIN); that of a SYN is 1 s, RFC 6298",
 );
+
+/// A SYN without an answer is sent again after this (RFC 6298 §2.1). Unit: nanoseconds.
+const SYN_RETRY_NS: f64 = 1e9;
 
 /// T01.
 pub(super) const OVERFLOW: Rule = Rule {
@@ -51,6 +54,9 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = worst.server_whole();
     let source = "/proc/PID/net/netstat TcpExt ListenOverflows, ListenDrops";
     let column = column::LISTEN_OVERFLOWS.at(NETNS);
+    if let Some(case) = in_front_of_tier(&scene.focus).filter(|_| total <= OVERFLOWS.value) {
+        return Some(case);
+    }
     if total <= OVERFLOWS.value {
         let (first, last) = (scene.trials.first()?, scene.trials.last()?);
         let whole_run = Window::new(first.server_series(), first.begin.begin_mono_ns, last.end.end_mono_ns);
@@ -63,7 +69,7 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         counted(dropped(&worst).unwrap_or(0.0), "connection"),
         whole(total)
     );
-    let listener = fullest(&window);
+    let listener = fullest(&window, |_| true);
     let here = dropped(&worst).unwrap_or(0.0);
     let reach = Reach::of_connects(worst, here, effect::slower_than(worst, RETRY_NS.value));
     if !listener.as_ref().is_some_and(Listener::is_full) && reach.is_nothing(worst) {
@@ -88,6 +94,44 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     });
     let title = format!("The accept queue{place} overflowed and dropped {}", counted(total, "connection"));
     Some(Case { shown_by: Some(*worst), ..Case::new(title, found, reach) })
+}
+
+/// A queue of a tier behind the first one that was full while the server's own connects were sent again. Drops are counted where
+/// that tier is, which may be in another namespace.
+fn in_front_of_tier<'a>(view: &TrialView<'a>) -> Option<Case<'a>> {
+    let window = view.server_whole();
+    let is_behind = |scope: &str| view.listening_at(scope).iter().any(|process| process.tier.is_some());
+    let listener = fullest(&window, is_behind).filter(Listener::is_full)?;
+    let repeated = window.occurrences(column::TCP_SYN_RETRANS, NETNS)?;
+    let of_clients =
+        view.whole().occurrences(column::TCP_SYN_RETRANS, NETNS).filter(|_| view.server.is_some());
+    let own = repeated - of_clients.unwrap_or(0.0);
+    if own < EVENTS.value {
+        return None;
+    }
+    let text = format!(
+        "{} of the server's own were sent again, {} each",
+        counted(own, "SYN packet"),
+        duration(SYN_RETRY_NS)
+    );
+    let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
+    let seen = evidence(EvidenceRole::Mechanism, &window, source, text.clone());
+    let mut found = vec![seen_in(column::TCP_SYN_RETRANS.at(NETNS), seen)];
+    found.extend(listener.evidence(&window));
+    let tier = view.listening_at(listener.scope);
+    let who = tier.first().map_or(String::new(), |process| format!("{} at ", name(&process.command)));
+    let title = format!(
+        "The accept queue of {who}{} (backlog {}) is full: {text}",
+        listener.address(),
+        whole(listener.limit)
+    );
+    let slow = Slow::Delayed { count: own, most_ns: f64::INFINITY };
+    let remedy = format!(
+        "make {} accept faster (more workers), raise its backlog and net.core.somaxconn there, or keep connections to it open",
+        tier.first().map_or("it".to_owned(), |process| name(&process.command))
+    );
+    let reach = Reach { slow, events: Some(own), ..Reach::default() };
+    Some(Case { remedy: Some(remedy), ..Case::new(title, found, reach) })
 }
 
 /// Connections dropped at listeners. Overflows are counted among the drops.
@@ -126,8 +170,9 @@ impl Listener<'_> {
 }
 
 /// The listener whose queue came nearest to its limit, or went farthest beyond.
-fn fullest<'a>(window: &Window<'a>) -> Option<Listener<'a>> {
-    let listeners = window.scopes(column::LISTENER_QUEUE).into_iter().filter_map(|scope| {
+fn fullest<'a>(window: &Window<'a>, is_of_it: impl Fn(&str) -> bool) -> Option<Listener<'a>> {
+    let scopes = window.scopes(column::LISTENER_QUEUE).into_iter().filter(|scope| is_of_it(scope));
+    let listeners = scopes.filter_map(|scope| {
         let length = window.level(column::LISTENER_QUEUE, scope)?.max;
         let limit = window.level(column::LISTENER_LIMIT, scope)?.last;
         Some(Listener { scope, length, limit })
@@ -143,4 +188,35 @@ fn repeated_syns(view: &TrialView) -> Option<Evidence> {
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
     let confirmer = evidence(EvidenceRole::Confirmer, &window, source, text);
     Some(seen_by_generator(view, &column::TCP_SYN_RETRANS.at(NETNS), confirmer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{TARGET, with_tier};
+    use sysdyno_record::analysis::{Confidence, Finding};
+    use sysdyno_record::column::NETNS;
+
+    /// nginx asks python, whose queue has so many of two places taken, while SYN packets of nginx are sent again.
+    fn find(length: f64, repeated_hz: f64) -> Option<Finding> {
+        let back = "127.0.0.1:7000";
+        let case = with_tier(slow(), "python", back, 1, TARGET)
+            .counter("TcpExt.ListenOverflows", NETNS, 0.0)
+            .counter("TcpExt.TCPSynRetrans", NETNS, repeated_hz)
+            .gauge("listener.queue_count", &format!("listener:{back}"), length)
+            .gauge("listener.limit_count", &format!("listener:{back}"), 1.0);
+        conclude(case).into_iter().find(|finding| finding.id == "T01")
+    }
+
+    #[test]
+    fn a_full_queue_of_a_tier_is_named_where_its_drops_are_not_counted() {
+        let finding = find(2.0, 2_000.0).expect("a finding");
+        assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        let begin = "The accept queue of python at 127.0.0.1:7000 (backlog 1) is full: ";
+        assert!(finding.title.starts_with(begin), "{finding:?}");
+        assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("make python accept faster")));
+        let confidence = |length, hz| find(length, hz).map(|finding| finding.confidence);
+        assert_eq!(confidence(0.0, 2_000.0), Some(Confidence::Excluded), "these were lost on another way");
+        assert_eq!(confidence(2.0, 0.0), Some(Confidence::Excluded), "none was dropped");
+    }
 }

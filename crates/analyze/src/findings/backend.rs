@@ -29,7 +29,14 @@ const TIER_IDLE: Threshold =
     Threshold::new("CPUs of a tier that waits for a program beside it, at most", 0.1, "count", HOUSE);
 const WORKER_FULL: Threshold =
     Threshold::new("CPU of a program beside the path that may be waited for", 0.9, "ratio of a CPU", HOUSE);
-const THRESHOLDS: &[Threshold] = &[WAITED, waits::CPU_IDLE, TIER_BUSY, TIER_IDLE, WORKER_FULL, CONNECTING];
+pub(super) const MANY: Threshold = Threshold::new(
+    "requests to one place for each request of the load, to be too many",
+    10.0,
+    "count",
+    HOUSE,
+);
+const THRESHOLDS: &[Threshold] =
+    &[WAITED, waits::CPU_IDLE, MANY, TIER_BUSY, TIER_IDLE, WORKER_FULL, CONNECTING];
 
 /// A05.
 pub(super) const RULE: Rule = Rule {
@@ -50,6 +57,8 @@ struct Wait<'a> {
     at: &'a PathTier,
     /// Per request of the load. Unit: nanoseconds.
     time_ns: f64,
+    /// How often it is asked for each request of the load.
+    times: f64,
     /// The column that shows it.
     column: String,
     source: &'static str,
@@ -82,6 +91,16 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let unseen = if worst.at.is_outside { ", which could not be looked into" } else { "" };
     let title = format!("Requests wait for {who}{unseen}: {text}");
     let case = Case::new(title, found, Reach::used_up(view, share));
+    if worst.times >= MANY.value {
+        let each = duration(worst.time_ns / worst.times);
+        let title = format!("{}, in {:.0} requests of {each} each", case.title, worst.times);
+        let remedy = format!(
+            "ask for several things at once (a join, IN (…), a pipeline, one call for a list) instead of {:.0} times for each request, or \
+             keep the answers; each takes {each} only",
+            worst.times
+        );
+        return Some(Case { title, remedy: Some(remedy), ..case });
+    }
     if let Some(limited) = Limited::of(scene, worst.at, &path).filter(|_| !worst.at.is_outside) {
         let title = format!("{}{}", case.title, limited.clause);
         return Some(Case { title, remedy: Some(limited.remedy), ..case });
@@ -106,12 +125,20 @@ fn all<'a>(path: &'a [PathTier]) -> impl Iterator<Item = Wait<'a>> {
             let at = path.get(asked.on).filter(|at| at.is_outside)?;
             let scope = format!("{}>{}", scope_of(tier), at.address.as_deref()?);
             let column = column::ASKED_WAITING_TIME.at(&scope);
-            Some(Wait { at, time_ns: asked.waiting_ns, column, source: "sock_send_length, sk_data_ready" })
+            let times = asked.sent_count;
+            Some(Wait {
+                at,
+                time_ns: asked.waiting_ns,
+                times,
+                column,
+                source: "sock_send_length, sk_data_ready",
+            })
         });
         let rest_ns = requests.and_then(|requests| requests.rest_ns).filter(|_| tier.address.is_some());
         let inside = rest_ns.map(|time_ns| {
             let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(tier));
-            Wait { at: tier, time_ns, column, source: "sock_recv_length, sock_send_length" }
+            let times = requests.map_or(0.0, |requests| requests.read_count);
+            Wait { at: tier, time_ns, times, column, source: "sock_recv_length, sock_send_length" }
         });
         outside.chain(inside)
     })
@@ -188,6 +215,16 @@ mod tests {
     fn mean_ns(case: &Specimen) -> f64 {
         let view = case.view();
         view.request_mean_ns().expect("was filled")
+    }
+
+    #[test]
+    fn who_asks_again_and_again_is_told_to_ask_for_several_at_once() {
+        let ns = mean_ns(&slow());
+        let many = asking(slow(), 0.95 * ns, "10.1.2.3:3306", 0.9 * ns);
+        let many = many.per_request("tier:target>10.1.2.3:3306", &[("asked.sent_count", 57.0)]);
+        let finding = find(many).expect("a finding");
+        assert!(finding.title.contains(", in 5") && finding.title.ends_with(" each"), "{finding:?}");
+        assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("ask for several things at once")));
     }
 
     #[test]

@@ -50,6 +50,13 @@ const INTERRUPTS: Threshold =
 const GENERATOR_PART: Threshold =
     Threshold::new("generator's share of the busy time, to be mentioned first", 0.30, "ratio", HOUSE);
 
+const STARTED_PART: Threshold = Threshold::new(
+    "share of the CPU time that is used by processes that end soon, to be told",
+    0.25,
+    "ratio",
+    HOUSE,
+);
+
 /// C13.
 pub(super) const SATURATED: Rule = Rule {
     id: "C13",
@@ -63,6 +70,7 @@ pub(super) const SATURATED: Rule = Rule {
         OTHERS,
         OTHERS_MOST,
         PART,
+        STARTED_PART,
         SERVER_IDLE,
         INTERRUPTS,
         GENERATOR_PART,
@@ -111,7 +119,7 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, "/proc/stat", text))];
     found.extend(waiting(scene, &window));
     let targets = scene.focus.processes(ProcessRole::Target);
-    let (server, generator) = (window.process_cpus(&targets), generator_cpus(&scene.focus, &window));
+    let (server, generator) = (window.cpus_with_started(&targets), generator_cpus(&scene.focus, &window));
     let server = server.map(|used| (used, parts(&targets, &window)));
     let who = match (&server, generator) {
         (Some((server, parts)), Some(generator)) => {
@@ -149,7 +157,8 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         found.push(evidence(EvidenceRole::Against, &window, "/proc/PID/stat", text));
     }
     let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
-    Some(Case { remedy: stop.or_else(|| remedy(&machine, part)), ..Case::new(title, found, reach) })
+    let remedy = stop.or_else(|| keep(&targets, &window, busy)).or_else(|| remedy(&machine, part));
+    Some(Case { remedy, ..Case::new(title, found, reach) })
 }
 
 /// What to change where other processes used this share of the CPU time. If it is less than half, the server may lack CPUs even
@@ -160,6 +169,22 @@ fn stop_others(share: f64) -> String {
         percent(share)
     );
     if share < OTHERS_MOST.value { format!("{stop}; and {}", SATURATED.remedy) } else { stop }
+}
+
+/// What to change where a program of the server starts others again and again, and these take much of the CPU time.
+fn keep(targets: &[&WatchedProcess], window: &Window, busy: f64) -> Option<String> {
+    let all = targets.iter().map(|process| (window.steadily_started_cpus(process, targets), process));
+    let (used, process) = all.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    let is_much = ratio(used, busy).is_some_and(|share| share >= STARTED_PART.value);
+    let who = name(&process.command);
+    is_much.then(|| {
+        format!(
+            "{who} starts processes that soon end, and these used {} CPUs: keep connections to it open (a pool), or have it keep \
+             its processes (FastCGI); else {}",
+            cpus(used),
+            SATURATED.remedy
+        )
+    })
 }
 
 /// CPUs that have idle time on average, and none while the server waits for them.
@@ -238,7 +263,7 @@ fn parts(targets: &[&WatchedProcess], window: &Window) -> String {
         return String::new();
     }
     let used = programs.into_iter().filter_map(|(program, processes)| {
-        let used = window.process_cpus(&processes).filter(|used| *used >= PART.value)?;
+        let used = window.cpus_with_started(&processes).filter(|used| *used >= PART.value)?;
         Some((program, used))
     });
     let mut used: Vec<(&str, f64)> = used.collect();

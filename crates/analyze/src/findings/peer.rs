@@ -11,6 +11,7 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::path::{PathTier, WaitKind};
+use sysdyno_record::plan::NAME_SERVICE_PORT;
 
 pub(super) const CONNECTING: Threshold = Threshold::new(
     "connects to an address without an answer, on average, to be what is waited for there",
@@ -66,7 +67,7 @@ impl<'a> Peer<'a> {
         let seen = match self {
             Peer::LogReader(_) => None,
             Peer::Outside(address) => match unanswered(tier, address, window) {
-                None if !is_name_server(address) => return case,
+                None if !is_name_server(address) && !is_socket_file(address) => return case,
                 seen => seen,
             },
         };
@@ -95,6 +96,13 @@ impl<'a> Peer<'a> {
                 );
                 ("which answers late or never", remedy)
             }
+            Peer::Outside(address) if is_socket_file(address) => {
+                let remedy = format!(
+                    "find out what the program waits for that takes messages from {what}, as a log does (its disk, another host), and \
+                     let it read faster; or let {who} write less there, or without waiting"
+                );
+                ("where messages are not taken fast enough", remedy)
+            }
             Peer::Outside(_) => {
                 let remedy = format!(
                     "find out why nobody answers connects to {what} (a firewall that drops them, a host that is down, a full queue \
@@ -106,9 +114,14 @@ impl<'a> Peer<'a> {
     }
 }
 
+/// Whether it is a Unix socket: to those that are no tier, datagrams are sent.
+fn is_socket_file(address: &str) -> bool {
+    address.starts_with("unix:")
+}
+
 /// Whether names are looked up there.
 fn is_name_server(address: &str) -> bool {
-    outside_name(address) != address
+    address.ends_with(&format!(":{NAME_SERVICE_PORT}"))
 }
 
 /// The program that takes the log of a tier from a pipe, if it is the only one that the tier has started: who waits for another

@@ -26,7 +26,7 @@ pub(super) const FREE: Threshold = Threshold::new(
 pub(super) const EACH: [Threshold; 2] = [
     Threshold::new(
         "connections that were accepted ÷ threads, for each to have one, at least",
-        0.8,
+        0.6,
         "ratio",
         HOUSE,
     ),

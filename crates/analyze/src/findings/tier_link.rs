@@ -3,6 +3,7 @@
 //! Both are seen by the kernel at their own end of the same connections, so the difference passes in neither: on a link with
 //! a limited rate, a long way, lost packets, or segments that wait for an acknowledgement (Nagle's algorithm).
 
+use super::backend::MANY;
 use super::waits::{WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, name};
@@ -27,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
     id: "N23",
     name: "tier-link",
     meaning: "Requests and answers are on the way between two tiers of the server for most of the time that a request takes.",
-    thresholds: &[WAITED, BETWEEN, SAME],
+    thresholds: &[WAITED, BETWEEN, SAME, MANY],
     place: Place::Server,
     needs: &[column::ASKED_WAITING_TIME],
     remedy: "look at the network between them: a limit of its rate (tc -s qdisc), lost packets (ss -ti), the distance; ask less \
@@ -40,6 +41,8 @@ pub(super) const RULE: Rule = Rule {
 struct Way<'a> {
     from: &'a PathTier,
     to: &'a PathTier,
+    /// How often it is gone for each request of the load.
+    times: f64,
     waiting_ns: f64,
     /// In which the next tier had the requests.
     there_ns: f64,
@@ -82,17 +85,27 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![asking(EvidenceRole::Mechanism), seen_in(column, there)];
     found.extend(cpus_left(scene, &window).filter(|seen| seen.role == EvidenceRole::Against));
     let title = format!("The way between {from} and {to} is slow: {}", &text[..text.find(" pass ")? + 5]);
-    Some(Case::new(format!("{title} there"), found, Reach::used_up(view, share)))
+    let case = Case::new(format!("{title} there"), found, Reach::used_up(view, share));
+    if worst.times < MANY.value {
+        return Some(case);
+    }
+    let title = format!("{}, on {:.0} ways there and back", case.title, worst.times);
+    let remedy = format!(
+        "ask {to} for several things at once instead of {:.0} times; or else {}",
+        worst.times, RULE.remedy
+    );
+    Some(Case { title, remedy: Some(remedy), ..case })
 }
 
 /// The way to the tier that is asked; `None`: its end was not seen, or not with the same requests.
 fn way<'a>(path: &'a [PathTier], from: &'a PathTier, asked: &TierAsked) -> Option<Way<'a>> {
     let to = path.get(asked.on).filter(|tier| !tier.is_outside && tier.address.is_some())?;
     let there = to.requests.as_ref()?;
-    let times = ratio(asked.sent_count, there.read_count)?;
-    let is_same = (1.0 / SAME.value..=SAME.value).contains(&times);
-    let there_ns = (there.unread_ns + there.inside_ns) * times;
-    is_same.then_some(Way { from, to, waiting_ns: asked.waiting_ns, there_ns })
+    let part = ratio(asked.sent_count, there.read_count)?;
+    let is_same = (1.0 / SAME.value..=SAME.value).contains(&part);
+    let there_ns = (there.unread_ns + there.inside_ns) * part;
+    let (times, waiting_ns) = (asked.sent_count, asked.waiting_ns);
+    is_same.then_some(Way { from, to, times, waiting_ns, there_ns })
 }
 
 #[cfg(test)]

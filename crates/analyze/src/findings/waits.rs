@@ -45,7 +45,9 @@ pub(super) const ASKED: Threshold = Threshold::new(
 );
 /// Queues that come of a wait are told from this part of a request's time on.
 const QUEUED_RATIO: f64 = 0.1;
-const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK, ASKED];
+const DISK_BUSY: Threshold =
+    Threshold::new("share of time in which a disk that is waited for is busy", 0.05, "ratio", HOUSE);
+const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK, DISK_BUSY, ASKED];
 
 /// F07.
 pub(super) const LOCK: Rule = Rule {
@@ -170,11 +172,30 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     found.extend((kind == WaitKind::Disk).then(|| disk_evidence(&window)).into_iter().flatten());
     let reach = Reach { slow: Slow::Share(worst.share), ..Reach::used_up(view, worst.share) };
     let case = Case::new(format!("Requests wait for {what}: {text}"), found, reach);
-    let case = if kind == WaitKind::Lock { at_lock(scene, case, &path, worst.tier) } else { case };
+    let case = match kind {
+        WaitKind::Lock => at_lock(scene, case, &path, worst.tier),
+        WaitKind::Disk if is_no_disk_busy(&window) => beside_idle_disks(case, &text),
+        _ => case,
+    };
     Some(match &peer {
         Some(peer) => peer.told(case, (&path, worst.tier), &text, &window),
         None => case,
     })
+}
+
+/// Whether every disk rests for nearly all the time; it is also what a file system that another host has looks like.
+fn is_no_disk_busy(window: &Window) -> bool {
+    let busy = |scope: &str| Some(window.growth(column::DISK_IO, scope)?.per_second()? / 1e3);
+    let mut known = window.scopes(column::DISK_IO).into_iter().filter_map(busy).peekable();
+    known.peek().is_some() && known.all(|busy| busy < DISK_BUSY.value)
+}
+
+/// A wait for a file system whose disk does nothing.
+fn beside_idle_disks<'a>(case: Case<'a>, text: &str) -> Case<'a> {
+    let title = format!("Requests wait for a file system, while no disk is busy: {text}");
+    let remedy = "look for a file system that is frozen (fsfreeze, a snapshot), for a limit on I/O (blkio, io.max), and for one over \
+                  the network or in user space (NFS, FUSE), and see what that waits for";
+    Case { title, remedy: Some(remedy.to_owned()), ..case }
 }
 
 /// What is told of a lock, and of what may be one: who waits for a free connection to the next tier waits in the same way.
@@ -432,6 +453,23 @@ mod tests {
         assert!(late.title.starts_with(begin), "{late:?}");
         let column = late.evidence[0].column.as_deref();
         assert_eq!(column, Some("waits.asking_count@tier:127.0.0.1:9000>10.1.2.3:2003"));
+    }
+
+    #[test]
+    fn a_log_that_is_not_read_and_a_file_system_beside_idle_disks_are_told() {
+        let case = with_tier(idle(slow()), "php-fpm", "127.0.0.1:9000", 1, TARGET)
+            .gauge("waits.threads_count", PHP, 200.0)
+            .gauge("waits.asking_count", &format!("{PHP}>unix:/dev/log"), 200.0);
+        let found = find("A05", case).expect("a finding");
+        let begin = "Requests wait for /dev/log, where messages are not taken fast enough: php-fpm waits for /dev/log ";
+        assert!(found.title.starts_with(begin), "{found:?}");
+        let frozen = |busy_ms| {
+            let case = behind(idle(slow())).gauge("waits.disk_count", DATABASE, 40.0);
+            find("D03", case.counter("disk.io_ms", "disk:vda", busy_ms)).expect("a finding")
+        };
+        assert!(frozen(5.0).title.starts_with("Requests wait for a file system, while no disk is busy: "));
+        assert!(frozen(5.0).remedy.is_some_and(|remedy| remedy.contains("fsfreeze")));
+        assert!(frozen(600.0).title.starts_with("Requests wait for a disk: "));
     }
 
     #[test]

@@ -160,7 +160,7 @@ pub(crate) fn in_front(path: &[PathTier], position: usize) -> impl Iterator<Item
 pub(crate) fn outside_name(address: &str) -> String {
     match address.strip_suffix(&format!(":{NAME_SERVICE_PORT}")) {
         Some(host) => format!("name server {host}"),
-        None => address.to_owned(),
+        None => address.strip_prefix("unix:").unwrap_or(address).to_owned(),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn generator_cpus(view: &TrialView, window: &Window) -> Option<f64> {
 pub(crate) fn foreign_cpus<'a>(view: &TrialView<'a>, window: &Window<'a>) -> Option<f64> {
     let window = &since_known(view, window.clone());
     let machine = window.machine()?;
-    let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
+    let targets = window.cpus_with_started(&view.processes(ProcessRole::Target))?;
     let generator = generator_cpus(view, window).or((!view.shares_machine()).then_some(0.0))?;
     let burnt = window.process_cpus(&view.processes(ProcessRole::Burner)).unwrap_or(0.0);
     Some((machine.user_ratio + machine.system_ratio) * machine.cpus as f64 - targets - generator - burnt)

@@ -75,7 +75,7 @@ const ALL_THE_TIME_RATIO: f64 = 0.8;
 fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
     let own =
         processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process, false)));
-    let started = processes.iter().map(|process| (started_cpus(process, processes, window), *process, true));
+    let started = processes.iter().map(|process| (window.started_cpus(process, processes), *process, true));
     let mut used: Vec<_> =
         own.chain(started).filter(|(cpus, ..)| *cpus > NAMED_RATIO * foreign_cpus).collect();
     used.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
@@ -95,14 +95,6 @@ fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> S
     };
     let texts: Vec<String> = used.iter().take(3).map(text).collect();
     if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) }
-}
-
-/// CPU time of programs that a process has started, and that ended before anybody could watch them.
-fn started_cpus(process: &WatchedProcess, watched: &[&WatchedProcess], window: &Window) -> f64 {
-    let children: Vec<&WatchedProcess> =
-        watched.iter().copied().filter(|child| child.parent_pid == Some(process.pid)).collect();
-    let seen = window.process_cpus(&children).unwrap_or(0.0);
-    window.reaped_cpus(process).map_or(0.0, |reaped| reaped - seen)
 }
 
 /// What others used of the generator's machine, where that is not the server's.

@@ -9,6 +9,7 @@ const REQUEST_BYTES: usize = 24;
 const ANSWER_BYTES: usize = 16;
 
 const AF_UNIX: u8 = 1;
+const SOCK_DGRAM: u8 = 2;
 const UNIX_DIAG_NAME: u16 = 0;
 const UNIX_DIAG_VFS: u16 = 1;
 const UNIX_DIAG_PEER: u16 = 2;
@@ -48,6 +49,8 @@ pub(crate) struct FileId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnixSocket<'a> {
     pub(crate) inode: u32,
+    /// Whether it sends and takes datagrams, as that of a log does.
+    pub(crate) is_datagram: bool,
     /// Its path; of an abstract socket, with a leading zero byte; empty: it is bound to none. Untrusted.
     pub(crate) name: &'a [u8],
     /// The file that it is bound to; `None`: it is abstract, or not told.
@@ -73,8 +76,16 @@ impl UnixSocket<'_> {
             .and_then(|value| Some(FileId { inode: word(value, 0)?, device: word(value, 4)? }));
         let peer =
             find(attributes, UNIX_DIAG_PEER).and_then(|value| word(value, 0)).filter(|inode| *inode != 0);
-        let inode = word(payload, 4)?;
-        Some(UnixSocket { inode, name, file, peer, queue_count: queue(0), limit_count: queue(4) })
+        let (inode, is_datagram) = (word(payload, 4)?, *payload.get(1)? == SOCK_DGRAM);
+        Some(UnixSocket {
+            inode,
+            is_datagram,
+            name,
+            file,
+            peer,
+            queue_count: queue(0),
+            limit_count: queue(4),
+        })
     }
 }
 

@@ -51,6 +51,10 @@ pub(crate) struct Snapshot {
     connections: Vec<Connection>,
     /// UDP sockets at which the answer of a name server is awaited, by inode, with its address.
     lookups: Vec<(u64, SocketAddr)>,
+    /// Unix sockets that send datagrams to another one, by inode, each with the inode of that.
+    datagrams: Vec<(u64, u32)>,
+    /// Unix sockets that take datagrams, by inode.
+    datagram_places: HashMap<u32, Endpoint>,
     /// Sockets of connections to the target that it has accepted, by inode, and those at the other ends.
     of_target: Vec<u64>,
     to_target: Vec<u64>,
@@ -169,6 +173,13 @@ impl Snapshot {
 
     /// Takes note of a connected Unix socket, if it was accepted from one that listens.
     fn connect_unix(&mut self, namespace: u64, socket: &UnixSocket<'_>) {
+        if socket.is_datagram {
+            // The kernel calls both ends connected.
+            let place = (!socket.name.is_empty()).then(|| Endpoint::Unix(path(socket.name)));
+            self.datagram_places.extend(place.map(|place| (socket.inode, place)));
+            self.datagrams.extend(socket.peer.map(|peer| (u64::from(socket.inode), peer)));
+            return;
+        }
         let name = Name::of(socket, namespace);
         let Some(position) = name.and_then(|name| self.by_name.get(&name)) else { return };
         let is_unread = socket.queue_count.is_some_and(|bytes| bytes > 0);
@@ -188,11 +199,17 @@ impl Snapshot {
         at_ports.chain(at_files).map(|(entrance, position)| (entrance, &self.served[position]))
     }
 
-    /// Connections that no socket of this host has accepted, and those to name servers, each with the address at its other end.
-    pub(crate) fn outward(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
+    /// Connections that no socket of this host has accepted, those to name servers, and Unix sockets that send datagrams, each with
+    /// the address at its other end.
+    pub(crate) fn outward(&self) -> impl Iterator<Item = (u64, Endpoint)> {
         let is_accepted = |end: &&Connection| self.taker(end.namespace, end.local).is_some();
         let connections = self.connections.iter().filter(move |end| !is_accepted(end));
-        connections.map(|end| (end.inode, end.remote)).chain(self.lookups.iter().copied())
+        let over_tcp = connections.map(|end| (end.inode, end.remote)).chain(self.lookups.iter().copied());
+        let datagrams = self
+            .datagrams
+            .iter()
+            .filter_map(|(inode, peer)| Some((*inode, self.datagram_places.get(peer)?.clone())));
+        over_tcp.map(|(inode, remote)| (inode, Endpoint::Tcp(remote))).chain(datagrams)
     }
 
     /// Connections that are being made, without an answer so far, each with its namespace and the address that it is made to.
@@ -325,8 +342,24 @@ mod tests {
         let mut snapshot = Snapshot::default();
         let mut diag = NetlinkSocket::sock_diag().expect("this kernel has sock_diag");
         snapshot.add(1, &mut diag, None).expect("answers");
-        let outward: HashMap<u64, SocketAddr> = snapshot.outward().collect();
-        assert_eq!(outward.get(&lookups.0).map(ToString::to_string).as_deref(), Some("127.0.0.1:53"));
+        let outward: HashMap<u64, Endpoint> = snapshot.outward().collect();
+        assert_eq!(outward.get(&lookups.0), Some(&Endpoint::Tcp(([127, 0, 0, 1], 53).into())));
         assert_eq!(outward.get(&others.0), None);
+    }
+
+    #[test]
+    fn a_unix_socket_that_sends_datagrams_leads_to_who_takes_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("log");
+        let _taker = std::os::unix::net::UnixDatagram::bind(&place).expect("binds");
+        let sender = std::os::unix::net::UnixDatagram::unbound().expect("a socket");
+        sender.connect(&place).expect("connects");
+        let inode =
+            std::fs::metadata(format!("/proc/self/fd/{}", sender.as_raw_fd())).expect("is open").ino();
+        let mut snapshot = Snapshot::default();
+        let mut diag = NetlinkSocket::sock_diag().expect("this kernel has sock_diag");
+        snapshot.add(1, &mut diag, None).expect("answers");
+        let outward: HashMap<u64, Endpoint> = snapshot.outward().collect();
+        assert_eq!(outward.get(&inode), Some(&Endpoint::Unix(place)));
     }
 }

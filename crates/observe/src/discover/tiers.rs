@@ -72,7 +72,7 @@ pub(crate) struct ConnectionEnds {
     /// Those at which a tier asks another one, or the server asks itself, with the address of that.
     pub(crate) asked: HashMap<u64, Endpoint>,
     /// Those that lead somewhere else, whoever holds them, with the address there.
-    pub(crate) outside: HashMap<u64, SocketAddr>,
+    pub(crate) outside: HashMap<u64, Endpoint>,
     /// Connections of a tier that are being made to an address, and were not answered so far; `None`: it was not looked who
     /// holds them.
     pub(crate) connecting: Option<Connecting>,
@@ -92,8 +92,7 @@ impl ConnectionEnds {
         for (namespace, diag) in namespaces.sockets() {
             snapshot.add(namespace, diag, None)?;
         }
-        let mut asked: HashMap<u64, Endpoint> =
-            snapshot.outward().map(|(inode, remote)| (inode, Endpoint::Tcp(remote))).collect();
+        let mut asked: HashMap<u64, Endpoint> = snapshot.outward().collect();
         let (served, _) = snapshot.into_served();
         for one in &served {
             asked.extend(one.callers.iter().map(|inode| (*inode, one.address.clone())));

@@ -77,7 +77,7 @@ fn in_list(socket: SocketSeen, ends: &ConnectionEnds) -> Option<SocketEnd> {
     let asked = ends.asked.get(&socket.inode).cloned().map(SocketEnd::Asking);
     let accepted = || ends.accepted.contains(&socket.inode).then_some(SocketEnd::Accepted);
     let listening = || ends.listening.contains(&socket.inode).then_some(SocketEnd::Listening);
-    let outside = || ends.outside.get(&socket.inode).map(|at| SocketEnd::Outside(Endpoint::Tcp(*at)));
+    let outside = || ends.outside.get(&socket.inode).cloned().map(SocketEnd::Outside);
     asked.or_else(accepted).or_else(listening).or_else(outside)
 }
 

@@ -48,6 +48,9 @@ const SLEEPS: &[(&str, ThreadWait)] = &[
     ("locks_lock_inode_wait", ThreadWait::Lock),
     ("flock_lock_inode_wait", ThreadWait::Lock),
     ("fcntl_setlk", ThreadWait::Lock),
+    ("do_semtimedop", ThreadWait::Lock),
+    ("__do_semtimedop", ThreadWait::Lock),
+    ("request_wait_answer", ThreadWait::Disk),
     ("do_wait", ThreadWait::Process),
     ("kernel_wait", ThreadWait::Process),
     ("pipe_", ThreadWait::Process),
@@ -119,7 +122,9 @@ fn is_old_wait(_number: i64) -> bool {
 
 fn in_call(number: i64, first: u64, second: u64) -> Doing {
     match number {
-        libc::SYS_futex | libc::SYS_flock | libc::SYS_fcntl => Doing::Known(ThreadWait::Lock),
+        libc::SYS_futex | libc::SYS_flock | libc::SYS_fcntl | libc::SYS_semop | libc::SYS_semtimedop => {
+            Doing::Known(ThreadWait::Lock)
+        }
         libc::SYS_wait4 | libc::SYS_waitid => Doing::Known(ThreadWait::Process),
         libc::SYS_fsync | libc::SYS_fdatasync | libc::SYS_sync_file_range | libc::SYS_msync => {
             Doing::Known(ThreadWait::Disk)
@@ -167,6 +172,8 @@ mod tests {
         };
         check("futex_wait_queue", Some(ThreadWait::Lock));
         check("futex_do_wait", Some(ThreadWait::Lock));
+        check("__do_semtimedop", Some(ThreadWait::Lock));
+        check("request_wait_answer", Some(ThreadWait::Disk));
         check("anon_pipe_read", Some(ThreadWait::Process));
         check("do_epoll_wait", Some(ThreadWait::Idle));
         check("bpf_wait", Some(ThreadWait::Other));
@@ -188,6 +195,7 @@ mod tests {
         check(b'D', call(libc::SYS_read), Doing::Known(ThreadWait::Disk));
         check(b'T', call(libc::SYS_futex), Doing::Known(ThreadWait::Stopped));
         check(b'S', call(libc::SYS_futex), Doing::Known(ThreadWait::Lock));
+        check(b'S', call(libc::SYS_semtimedop), Doing::Known(ThreadWait::Lock));
         check(b'S', call(libc::SYS_wait4), Doing::Known(ThreadWait::Process));
         check(b'S', call(libc::SYS_recvfrom), Doing::Descriptor(5));
         check(b'S', call(libc::SYS_ppoll), Doing::Listed { address: 5, count: 1 });

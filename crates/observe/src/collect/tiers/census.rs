@@ -203,7 +203,7 @@ mod tests {
             accepted: [10].into(),
             asked: [(20, database)].into(),
             listening: [40].into(),
-            outside: [(50, ([10, 1, 2, 3], 53).into())].into(),
+            outside: [(50, Endpoint::Tcp(([10, 1, 2, 3], 53).into()))].into(),
             ..ConnectionEnds::default()
         }
     }

@@ -19,6 +19,9 @@ const MAX_THREADS: usize = 16;
 /// The files of so many threads of a tier stay open.
 const MAX_KEPT_THREADS: usize = 64;
 
+/// Where a thread sleeps that waits for the answer of a file system in user space. *Source*: `fs/fuse/dev.c`.
+const ASKING_USER_SPACE: &[u8] = b"request_wait_answer";
+
 /// A thread at one instant.
 #[derive(Debug)]
 pub(super) struct Sighting {
@@ -156,6 +159,12 @@ impl TierThreads {
             }
             Doing::Known(ThreadWait::Lock) if is_short_wait(pid, place) => Sight::Known(ThreadWait::Timer),
             doing => at_descriptors(roots, pid, doing),
+        };
+        // A file system in user space is asked in whatever call.
+        let is_unclear = seen == Sight::Known(ThreadWait::Other) || seen == Sight::Sockets(vec![]);
+        let seen = match is_unclear && files.function(buffer) == Some(ASKING_USER_SPACE) {
+            true => Sight::Known(ThreadWait::Disk),
+            false => seen,
         };
         let is_writing = is_writing(place) && seen == Sight::Known(ThreadWait::Process);
         Some(Sighting {
