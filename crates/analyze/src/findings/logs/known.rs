@@ -45,6 +45,16 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
         "raise the rate or the burst of limit_req, or exempt the load from it",
     ),
     cause(
+        "delaying request",
+        "A limit on the rate of requests delays some",
+        "raise the rate of limit_req, or exempt the load from it",
+    ),
+    rationed(
+        "is down, reason: layer",
+        "A proxy takes back ends out because their health checks fail",
+        "find out why they answer checks late or wrongly; let the proxy wait longer (timeout check) and give up later (fall)",
+    ),
+    cause(
         "limiting connections",
         "A limit on connections refuses some requests",
         "raise limit_conn, or exempt the load from it",
