@@ -13,8 +13,8 @@
 //                         ▲                 │            ▲                  ▲                     │
 //                         └── merged: more  ├─inside     └── merged: sent   └────────trail────────┤
 //                             data before   ▼                again before                         ▼
-//                             the answer,  sent              the answer,                   more of the answer
-//                             partial                        partial
+//                             the answer,  sent              the answer                    more of the answer
+//                             partial
 //
 // Each step adds the time since the step before to a sum, so that nothing is left over that would have to be added when the
 // connection is closed. Peeking and failed calls are no data.
@@ -167,7 +167,7 @@ struct sums {
 	__u64 inside_ns;
 	__u64 trail_ns;
 	__u64 unread_ns;
-	// Between two parts of a message, as far as these are one: until more of a request came (server), or was written (client).
+	// Of the time inside (server): from reading a part of a request until more of it came.
 	__u64 partial_ns;
 };
 
@@ -584,12 +584,8 @@ int sent(__u64 *context)
 		connection->is_answered = 1;
 	} else {
 		if (connection->mark_ns && !connection->is_answered) {
-			__u64 since_ns = (now - connection->mark_ns) * weight;
-			mine->inside_ns += since_ns;
-			if (now - connection->mark_ns > BURST_NS) {
-				mine->merged += weight;
-				mine->partial_ns += since_ns;
-			}
+			mine->inside_ns += (now - connection->mark_ns) * weight;
+			mine->merged += now - connection->mark_ns > BURST_NS ? weight : 0;
 		} else {
 			mine->begun += weight;
 		}

@@ -348,6 +348,25 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_the_rest_of_an_answer_calls_a_server_that_has_closed() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
+        let at = listener.local_addr().expect("is bound");
+        let client = std::net::TcpStream::connect(at).expect("connects");
+        let (mut server, _) = listener.accept().expect("accepts");
+        server.set_nonblocking(true).expect("is set");
+        while std::io::Write::write(&mut server, &[0; 65_536]).is_ok() {}
+        drop(server);
+        let inode =
+            std::fs::metadata(format!("/proc/self/fd/{}", client.as_raw_fd())).expect("is open").ino();
+        let mut snapshot = Snapshot::default();
+        let mut diag = NetlinkSocket::sock_diag().expect("this kernel has sock_diag");
+        snapshot.add(1, &mut diag, None).expect("answers");
+        let (served, _) = snapshot.into_served();
+        let served = served.iter().find(|served| served.address == Endpoint::Tcp(at)).expect("it listens");
+        assert_eq!((served.callers.as_slice(), served.established_count), ([inode].as_slice(), 0));
+    }
+
+    #[test]
     fn a_unix_socket_that_sends_datagrams_leads_to_who_takes_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("log");

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn a_wait_that_ends_by_itself_soon_is_a_sleep_and_any_other_is_none() {
-        assert!(seen(Some(Duration::from_millis(200))).0);
+        // A look may come when its last 5 ms have begun; three in a row do not.
+        assert!((0..3).any(|_| seen(Some(Duration::from_millis(200))).0));
         assert!(!seen(Some(Duration::from_secs(50))).0);
         assert!(!seen(Some(Duration::from_millis(5))).0, "it asks again and again");
         let (is_short, place) = seen(None);

@@ -39,7 +39,8 @@ struct RequestCollector {
     program: Option<Result<SocketProgram, String>>,
     told: Told,
     sampling: WatchedShare,
-    estimates: HashMap<Shown, Estimate>,
+    /// By the number of the sums. What a party is shown as may change: an address may turn out to be where a tier listens.
+    estimates: HashMap<u32, Estimate>,
     /// What has columns, in their order.
     shown: Vec<Shown>,
 }
@@ -131,43 +132,41 @@ impl RequestCollector {
             return program.attach();
         }
         let now = clock::monotonic();
-        let mut sums: HashMap<Shown, Sums> = HashMap::new();
-        let mut totals = Totals::default();
-        for (party, of_party) in program.sums()? {
-            totals.add(party.role, &of_party);
+        let (all, mut totals) = (program.sums()?, Totals::default());
+        all.iter().for_each(|(party, of_party)| totals.add(party.role, of_party));
+        let SumsRead { times, then } = self.sampling.read(now, totals);
+        let mut shown_sums: HashMap<Shown, [f64; WIDTH]> = HashMap::new();
+        for (party, watched) in all {
             let tier = program.tier(party.tier);
             if let (Some(entrance), Some(tier)) = (party.entrance(&scene.entrances), &tier) {
                 scene.entrances.asked.entry(entrance).or_insert_with(|| tier.clone());
             }
+            let estimate = self.estimates.entry(party.slot).or_default();
+            estimate.add(watched, times);
             let Some(shown) = shown(&party, tier, scene) else { continue };
-            let all = sums.entry(shown).or_insert([0; WIDTH]);
-            all.iter_mut().zip(of_party).for_each(|(sum, value)| *sum += value);
+            let sums = shown_sums.entry(shown).or_insert([0.0; WIDTH]);
+            sums.iter_mut().zip(estimate.sums).for_each(|(sum, of_party)| *sum += of_party);
         }
-        let SumsRead { times, then } = self.sampling.read(now, totals);
         match then {
             Then::Nothing => {}
             Then::Telling(words) => program.set_sampling(words)?,
             Then::Detaching => program.detach(),
         }
-        // What was asked at an address that turned out to be a tier's is that tier's from now on.
-        self.estimates.retain(|shown, _| sums.contains_key(shown));
-        for (shown, watched) in sums {
-            self.estimates.entry(shown).or_default().add(watched, times);
-        }
-        self.write();
+        self.write(&shown_sums);
         Ok(())
     }
 
-    fn write(&mut self) {
-        let new: Vec<&Shown> = self.estimates.keys().filter(|shown| !self.shown.contains(shown)).collect();
+    /// Writes the sums; what has columns and no sums any more has no values.
+    fn write(&mut self, sums: &HashMap<Shown, [f64; WIDTH]>) {
+        let new: Vec<&Shown> = sums.keys().filter(|shown| !self.shown.contains(shown)).collect();
         let room = (MAX_ASKED + 1).saturating_sub(self.shown.len());
         if !new.is_empty() && room > 0 {
             self.shown.extend(new.into_iter().take(room).cloned().collect::<Vec<_>>());
             self.table.replace(self.shown.iter().flat_map(Shown::columns).collect());
         }
         let values = self.shown.iter().flat_map(|shown| {
-            let of_it = self.estimates.get(shown);
-            shown.order().iter().map(move |number| of_it.map(|estimate| estimate.sums[*number] as u64))
+            let of_it = sums.get(shown);
+            shown.order().iter().map(move |number| of_it.map(|sums| sums[*number] as u64))
         });
         for (position, value) in values.enumerate() {
             self.table.set_count(position, value);

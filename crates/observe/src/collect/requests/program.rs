@@ -24,8 +24,8 @@ const FUNCTIONS: [(&str, &str); 3] =
 /// Numbers of `struct sums` in `bpf/requests.bpf.c`.
 pub(super) const WIDTH: usize = 8;
 
-/// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read, between
-/// parts of a request.
+/// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read, until
+/// more of a request.
 pub(super) type Sums = [u64; WIDTH];
 
 /// `struct sampling` in `bpf/requests.bpf.c`: mask, turn shift, generation.

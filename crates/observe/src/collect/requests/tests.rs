@@ -2,12 +2,14 @@
 
 use super::party::ConnectionEnd;
 use super::program::{SocketProgram, Sums, WIDTH};
+use super::{OF_ASKED, RequestCollector, Shown};
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use sysdyno_record::plan::Endpoint;
 
 const CONNECTIONS: usize = 256;
 
@@ -45,18 +47,58 @@ fn of_server(program: &SocketProgram) -> Sums {
 }
 
 #[test]
-fn some_of_the_connections_stand_for_all() {
-    if !sysdyno_needs::has("connections that stand for others", &["root"]) {
-        return;
-    }
+fn an_address_that_turns_out_to_be_a_tiers_has_no_values_of_its_own_any_more() {
+    let asked = |port: u16| Shown::Asked(None, Endpoint::Tcp(([10, 1, 2, 3], port).into()));
+    let mut collector = RequestCollector::default();
+    collector.write(&[(asked(80), [5.0; WIDTH])].into());
+    assert_eq!(collector.table.values(), [Some(5.0); OF_ASKED.len()]);
+    collector.write(&[(asked(8080), [7.0; WIDTH])].into());
+    let (before, after) = collector.table.values().split_at(OF_ASKED.len());
+    assert_eq!((before, after), ([None; OF_ASKED.len()].as_slice(), [Some(7.0); OF_ASKED.len()].as_slice()));
+}
+
+/// The program, attached, and told that the tier that the load reaches listens here.
+fn watching(listener: &TcpListener) -> SocketProgram {
     let mut program = SocketProgram::load(&Roots::host()).expect("is loaded");
     program.attach().expect("is attached");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("is free");
     let namespace = std::fs::metadata("/proc/self/ns/net").expect("is there").ino();
     let port = listener.local_addr().expect("is bound").port();
     let mut entrances = Entrances::default();
     entrances.hosts.insert(Entrance::Tcp { namespace, port }, Host::Tier(None));
     program.set_entrances(&entrances).expect("are told");
+    program
+}
+
+#[test]
+fn the_wait_for_the_rest_of_a_request_is_told_from_the_time_after_it() {
+    if !sysdyno_needs::has("requests that come in two parts", &["root"]) {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("is free");
+    let program = watching(&listener);
+    let mut client = TcpStream::connect(listener.local_addr().expect("is bound")).expect("connects");
+    let (mut server, _) = listener.accept().expect("accepts");
+    let (mut byte, late) = ([0], Duration::from_millis(30));
+    for part in [b"?", b"!"] {
+        std::thread::sleep(late);
+        client.write_all(part).expect("is sent");
+        server.read_exact(&mut byte).expect("is read");
+    }
+    std::thread::sleep(late);
+    server.write_all(b".").expect("is sent");
+    let [begun, _, merged, _, inside_ns, _, _, partial_ns] = of_server(&program);
+    assert_eq!((begun, merged), (1, 1));
+    let late_ns = late.as_nanos() as u64;
+    assert!(partial_ns >= late_ns && inside_ns >= partial_ns + late_ns, "{partial_ns} of {inside_ns}");
+}
+
+#[test]
+fn some_of_the_connections_stand_for_all() {
+    if !sysdyno_needs::has("connections that stand for others", &["root"]) {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("is free");
+    let mut program = watching(&listener);
     let mut pairs = connect(&listener);
 
     let all = (CONNECTIONS * REQUESTS) as u64;

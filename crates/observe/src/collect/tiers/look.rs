@@ -4,7 +4,7 @@ use crate::discover::list_tasks;
 use crate::roots::Roots;
 use crate::source::read_once;
 use crate::threads::{
-    Doing, Sight, SocketSeen, ThreadFiles, at_descriptors, doing, futex_place, is_in_event_loop,
+    Doing, Sight, SocketSeen, ThreadFiles, at_descriptors, by_function, doing, futex_place, is_in_event_loop,
     is_short_wait, is_writing,
 };
 use std::collections::{HashMap, HashSet};
@@ -18,9 +18,6 @@ const MAX_THREADS: usize = 16;
 
 /// The files of so many threads of a tier stay open.
 const MAX_KEPT_THREADS: usize = 64;
-
-/// Where a thread sleeps that waits for the answer of a file system in user space. *Source*: `fs/fuse/dev.c`.
-const ASKING_USER_SPACE: &[u8] = b"request_wait_answer";
 
 /// A thread at one instant.
 #[derive(Debug)]
@@ -160,9 +157,10 @@ impl TierThreads {
             Doing::Known(ThreadWait::Lock) if is_short_wait(pid, place) => Sight::Known(ThreadWait::Timer),
             doing => at_descriptors(roots, pid, doing),
         };
-        // A file system in user space is asked in whatever call.
+        // A file system in user space (`fs/fuse/dev.c`) is asked in whatever call, in an ordinary sleep.
         let is_unclear = seen == Sight::Known(ThreadWait::Other) || seen == Sight::Sockets(vec![]);
-        let seen = match is_unclear && files.function(buffer) == Some(ASKING_USER_SPACE) {
+        let sleeps = if is_unclear { files.function(buffer).and_then(by_function) } else { None };
+        let seen = match sleeps == Some(ThreadWait::Disk) {
             true => Sight::Known(ThreadWait::Disk),
             false => seen,
         };
