@@ -249,10 +249,10 @@ impl<'a> Window<'a> {
     /// CPU time of programs that a process has started, and that ended before anybody could watch them; `watched`: all that were.
     /// Unit: CPUs; 0: none, or it was not read.
     pub fn started_cpus(&self, process: &WatchedProcess, watched: &[&WatchedProcess]) -> f64 {
+        let Some(reaped) = self.reaped_cpus(process).filter(|reaped| *reaped > 0.0) else { return 0.0 };
         let is_child = |child: &&WatchedProcess| child.parent_pid == Some(process.pid);
         let children: Vec<&WatchedProcess> = watched.iter().copied().filter(is_child).collect();
-        let seen = self.process_cpus(&children).unwrap_or(0.0);
-        self.reaped_cpus(process).map_or(0.0, |reaped| reaped - seen).max(0.0)
+        (reaped - self.process_cpus(&children).unwrap_or(0.0)).max(0.0)
     }
 
     /// The same of programs that it starts again and again. A child that lived for long is accounted for all at once when it ends:

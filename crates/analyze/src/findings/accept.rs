@@ -110,7 +110,7 @@ fn in_front_of_tier<'a>(view: &TrialView<'a>) -> Option<Case<'a>> {
         return None;
     }
     let text = format!(
-        "{} of the server's own were sent again, {} each",
+        "the server retransmitted {} of its own, each after {} or more",
         counted(own, "SYN packet"),
         duration(SYN_RETRY_NS)
     );

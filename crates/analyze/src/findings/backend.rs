@@ -95,8 +95,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let each = duration(worst.time_ns / worst.times);
         let title = format!("{}, in {:.0} requests of {each} each", case.title, worst.times);
         let remedy = format!(
-            "ask for several things at once (a join, IN (…), a pipeline, one call for a list) instead of {:.0} times for each request, or \
-             keep the answers; each takes {each} only",
+            "batch the calls (a join, IN (…), a pipeline, one call for a list): each takes only {each}, but a request makes {:.0} of \
+             them; or cache the answers",
             worst.times
         );
         return Some(Case { title, remedy: Some(remedy), ..case });
@@ -177,8 +177,8 @@ fn is_queue(tier: &PathTier) -> bool {
 fn of_queue(program: &str) -> String {
     let program = name(program);
     format!(
-        "{program} has nothing to do: if requests wait there for an answer that workers bring (a blocking read of a queue), give \
-         those workers more processes or less to do; else measure {program} by itself"
+        "{program} is idle: if requests wait there for workers (a blocking read of a queue), add workers or make them faster; \
+         otherwise, measure {program} by itself"
     )
 }
 
@@ -218,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_again_and_again_is_told_to_ask_for_several_at_once() {
+    fn who_asks_again_and_again_is_told_to_batch() {
         let ns = mean_ns(&slow());
         let many = asking(slow(), 0.95 * ns, "10.1.2.3:3306", 0.9 * ns);
         let many = many.per_request("tier:target>10.1.2.3:3306", &[("asked.sent_count", 57.0)]);
         let finding = find(many).expect("a finding");
         assert!(finding.title.contains(", in 5") && finding.title.ends_with(" each"), "{finding:?}");
-        assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("ask for several things at once")));
+        assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("batch the calls")));
     }
 
     #[test]
@@ -287,9 +287,7 @@ mod tests {
             case.watched.last_mut().expect("the tier").command = name.to_owned();
             find(case).expect("a finding").remedy.expect("something can be changed")
         };
-        assert!(
-            of_queue("redis-server").starts_with("redis-server has nothing to do: if requests wait there")
-        );
+        assert!(of_queue("redis-server").starts_with("redis-server is idle: if requests wait there"));
         assert!(of_queue("node").starts_with("measure that service by itself"));
     }
 

@@ -185,7 +185,7 @@ fn paced<'a>(scene: &Scene<'a>, waiting: &TakenUp, scope: &str) -> Case<'a> {
     let queued = format!("{:.1} connections wait to be accepted", waiting.queue.mean);
     let source = "sock_diag, idiag_rqueue of LISTEN sockets";
     let seen = evidence(EvidenceRole::Mechanism, &window, source, queued.clone());
-    let open = format!("it has {:.1} open, and its threads wait for something to do", waiting.accepted);
+    let open = format!("it has {:.1} open and its threads are idle", waiting.accepted);
     let mut found = vec![
         seen_in(column::LISTENER_QUEUE.at(scope), seen),
         evidence(EvidenceRole::Confirmer, &window, "/proc/PID/task/TID/syscall", open.clone()),
@@ -193,7 +193,7 @@ fn paced<'a>(scene: &Scene<'a>, waiting: &TakenUp, scope: &str) -> Case<'a> {
     found.extend(stopped::against(scene));
     let rate = rate(view.measured().achieved_hz);
     let title = format!(
-        "The server accepts no more connections per second: {queued} at {rate} requests per second, while {open}"
+        "The server limits its rate of new connections: {queued} at {rate} requests per second, although {open}"
     );
     let remedy = "raise its limit on new connections per second (rate-limit sessions, maxconnrate), or keep connections open";
     let part = view.in_flight_mean().and_then(|in_flight| ratio(waiting.queue.mean, in_flight));
@@ -358,11 +358,10 @@ mod tests {
         };
         let paced = find(0.0);
         assert!(paced.confidence >= Confidence::Likely, "{paced:?}");
-        let begin =
-            "The server accepts no more connections per second: 40.0 connections wait to be accepted at ";
+        let begin = "The server limits its rate of new connections: 40.0 connections wait to be accepted at ";
         assert!(paced.title.starts_with(begin), "{}", paced.title);
         assert!(paced.remedy.is_some_and(|remedy| remedy.contains("maxconnrate")));
-        assert!(!find(20.0).title.contains("per second"), "they have some");
+        assert!(!find(20.0).title.contains("its rate"), "they have some");
         let few = find(1.5).title;
         assert!(!few.contains("descriptors"), "these are no connections: {few}");
     }

@@ -50,12 +50,8 @@ const INTERRUPTS: Threshold =
 const GENERATOR_PART: Threshold =
     Threshold::new("generator's share of the busy time, to be mentioned first", 0.30, "ratio", HOUSE);
 
-const STARTED_PART: Threshold = Threshold::new(
-    "share of the CPU time that is used by processes that end soon, to be told",
-    0.25,
-    "ratio",
-    HOUSE,
-);
+const STARTED_PART: Threshold =
+    Threshold::new("share of the CPU time that short-lived processes use, to be named", 0.25, "ratio", HOUSE);
 
 /// C13.
 pub(super) const SATURATED: Rule = Rule {
@@ -179,8 +175,8 @@ fn keep(targets: &[&WatchedProcess], window: &Window, busy: f64) -> Option<Strin
     let who = name(&process.command);
     is_much.then(|| {
         format!(
-            "{who} starts processes that soon end, and these used {} CPUs: keep connections to it open (a pool), or have it keep \
-             its processes (FastCGI); else {}",
+            "{who} starts short-lived processes, which used {} CPUs: keep connections open (a pool) or processes running (FastCGI); \
+             otherwise, {}",
             cpus(used),
             SATURATED.remedy
         )
@@ -263,7 +259,8 @@ fn parts(targets: &[&WatchedProcess], window: &Window) -> String {
         return String::new();
     }
     let used = programs.into_iter().filter_map(|(program, processes)| {
-        let used = window.cpus_with_started(&processes).filter(|used| *used >= PART.value)?;
+        let started: f64 = processes.iter().map(|one| window.steadily_started_cpus(one, targets)).sum();
+        let used = Some(window.process_cpus(&processes)? + started).filter(|used| *used >= PART.value)?;
         Some((program, used))
     });
     let mut used: Vec<(&str, f64)> = used.collect();

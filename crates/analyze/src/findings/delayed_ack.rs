@@ -166,6 +166,9 @@ mod tests {
         );
         let inside = with(41_000_000, 2_000.0).requests("tier:target", [0.0, 38e6]);
         assert_eq!(confidence(inside), Some(Confidence::Possible), "the server had not answered yet");
+        let in_pieces = with(41_000_000, 2_000.0).requests("tier:target", [0.0, 40e6]);
+        let in_pieces = in_pieces.per_request("tier:target", &[("requests.partial_ns", 38e6)]);
+        assert_eq!(confidence(in_pieces), Some(Confidence::Possible), "it is the request that waits");
         let kept_back = |connect_ns: u64| {
             let mut connects = LatencyHistogram::new();
             connects.record(connect_ns);

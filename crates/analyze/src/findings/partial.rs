@@ -24,12 +24,12 @@ const SLOW: Threshold =
 pub(super) const RULE: Rule = Rule {
     id: "N24",
     name: "partial-request",
-    meaning: "A tier has only a part of a request, and waits for the rest of it for most of the time that the request takes.",
+    meaning: "A tier has read part of a request and waits for the rest for most of the time that the request takes.",
     thresholds: &[WAITED, SLOW],
     place: Place::Server,
     needs: &[column::REQUESTS_PARTIAL_TIME],
-    remedy: "write a request in one call, or set TCP_NODELAY; if it is large, look at the rate of the link and at lost packets",
-    counterfactual: "with requests that come in one piece the responses would take as long",
+    remedy: "write each request in one call, or set TCP_NODELAY; if requests are large, check the link's rate and packet loss",
+    counterfactual: "with requests that arrive in one piece, responses would take as long",
     examine: Examination::By(examine),
 };
 
@@ -48,8 +48,12 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = view.server_steady();
     let share = ratio(partial_ns, mean_ns)?.min(1.0);
     let who = name(&tier.called(&path));
+    let sender = match tier.asked_by.and_then(|asker| path.get(asker)) {
+        Some(asker) => name(&asker.called(&path)),
+        None => "the client".to_owned(),
+    };
     let text = format!(
-        "{who} has a part of a request, and waits for the rest, for {} of {}",
+        "{who} waits {} of a request's {} for {sender} to send the rest of it",
         duration(partial_ns.min(mean_ns)),
         duration(mean_ns)
     );
@@ -58,21 +62,14 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         seen_in(column::REQUESTS_PARTIAL_TIME.at(&scope_of(tier)), seen)
     };
     if share < WAITED.value || partial_ns < SLOW.value * 1e6 || !is_slow(scene, mean_ns) {
-        return excluded(
-            "Requests come in one piece, or soon after each other",
-            vec![seen(EvidenceRole::Against)],
-        );
+        return excluded("No tier waits for the rest of a request", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(cpus_left(scene, &window));
     let each = each(view, tier);
     found.extend(each.as_ref().map(|(_, seen)| seen.clone()));
-    let sender = match tier.asked_by.and_then(|asker| path.get(asker)) {
-        Some(asker) => name(&asker.called(&path)),
-        None => "the client".to_owned(),
-    };
     let remedy = each.and_then(|(each_ns, _)| remedy(each_ns, &sender));
-    let title = format!("Requests come in pieces from {sender}: {text}");
+    let title = format!("Requests arrive in pieces: {text}");
     Some(Case { remedy, ..Case::new(title, found, Reach::used_up(view, share)) })
 }
 
@@ -82,7 +79,7 @@ fn each(view: &TrialView, tier: &PathTier) -> Option<(f64, Evidence)> {
     let scope = scope_of(tier);
     let grown = |counter| window.growth(counter, &scope).map(|growth| growth.amount);
     let each_ns = ratio(grown(column::REQUESTS_PARTIAL_TIME)?, grown(column::REQUESTS_MERGED)?)?;
-    let text = format!("the rest of a request came {} after its first part", duration(each_ns));
+    let text = format!("the rest of a request arrived {} after the first part", duration(each_ns));
     let seen = evidence(EvidenceRole::Confirmer, &window, "sk_data_ready, sock_recv_length", text);
     Some((each_ns, seen_in(column::REQUESTS_MERGED.at(&scope), seen)))
 }
@@ -91,13 +88,14 @@ fn each(view: &TrialView, tier: &PathTier) -> Option<(f64, Evidence)> {
 fn remedy(each_ns: f64, sender: &str) -> Option<String> {
     if DELAYED_NS.contains(&each_ns) {
         return Some(format!(
-            "set TCP_NODELAY in {sender}, or have it write a request in one call: Nagle's algorithm keeps the second part back \
+            "set TCP_NODELAY in {sender}, or have it write each request in one call: Nagle's algorithm holds the second part back \
              until the first is acknowledged, which takes 40 ms"
         ));
     }
     EXPECTED_NS.contains(&each_ns).then(|| {
         format!(
-            "if {sender} sends 'Expect: 100-continue', have it send none, or answer it: it waits a second for leave to send the body"
+            "if {sender} sends 'Expect: 100-continue', remove that header, or answer it: {sender} waits a second before it sends the \
+             body"
         )
     })
 }
@@ -132,10 +130,7 @@ mod tests {
     fn the_rest_of_a_request_that_comes_late_is_what_is_waited_for() {
         let finding = find(0.75, 0.0).expect("a finding");
         assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
-        assert!(
-            finding.title.starts_with("Requests come in pieces from nginx: python has a part"),
-            "{finding:?}"
-        );
+        assert!(finding.title.starts_with("Requests arrive in pieces: python waits "), "{finding:?}");
         assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("set TCP_NODELAY in nginx")));
         let short = find(0.1, 0.0).expect("a finding");
         assert_eq!(short.confidence, Confidence::Excluded, "{short:?}");

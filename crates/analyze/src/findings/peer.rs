@@ -98,10 +98,10 @@ impl<'a> Peer<'a> {
             }
             Peer::Outside(address) if is_socket_file(address) => {
                 let remedy = format!(
-                    "find out what the program waits for that takes messages from {what}, as a log does (its disk, another host), and \
-                     let it read faster; or let {who} write less there, or without waiting"
+                    "find the program that reads {what}, such as a log daemon, and what it waits for (a disk, another host), so that \
+                     it keeps up; or let {who} log less, or without waiting"
                 );
-                ("where messages are not taken fast enough", remedy)
+                ("whose reader does not keep up", remedy)
             }
             Peer::Outside(_) => {
                 let remedy = format!(

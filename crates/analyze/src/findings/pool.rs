@@ -187,7 +187,7 @@ fn dominated(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
 /// That threads are free, and leave connections waiting.
 fn free(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
     let waiting = TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_paced)?;
-    let text = format!("its threads wait for something to do, with {:.1} connections open", waiting.accepted);
+    let text = format!("its threads are idle, with {:.1} connections open", waiting.accepted);
     Some(evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/syscall", text))
 }
 

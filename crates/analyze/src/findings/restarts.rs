@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     place: Place::Server,
     needs: &[column::PROCESS_CPU, column::PROCESS_THREADS],
     remedy: "find out what ends them: the kernel's log (segfault, out of memory), the supervisor's, a limit on time or \
-             requests per worker; a reload ends workers, too",
+             requests per worker, or a reload",
     counterfactual: "as many requests would fail with processes that stay",
     examine: Examination::By(examine),
 };

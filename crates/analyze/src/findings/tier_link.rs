@@ -1,4 +1,4 @@
-//! The way between two tiers: a tier waits for an answer for much longer than the next one has the request.
+//! The link between two tiers: a tier waits for an answer for much longer than the next one has the request.
 //!
 //! Both are seen by the kernel at their own end of the same connections, so the difference passes in neither: on a link with
 //! a limited rate, a long way, lost packets, or segments that wait for an acknowledgement (Nagle's algorithm).
@@ -27,28 +27,28 @@ const SAME: Threshold = Threshold::new(
 pub(super) const RULE: Rule = Rule {
     id: "N23",
     name: "tier-link",
-    meaning: "Requests and answers are on the way between two tiers of the server for most of the time that a request takes.",
+    meaning: "Requests spend most of their time on the link between two tiers of the server.",
     thresholds: &[WAITED, BETWEEN, SAME, MANY],
     place: Place::Server,
     needs: &[column::ASKED_WAITING_TIME],
-    remedy: "look at the network between them: a limit of its rate (tc -s qdisc), lost packets (ss -ti), the distance; ask less \
-             often, keep connections open, and compress or cache large answers",
+    remedy: "check the network between them: a rate limit (tc -s qdisc), packet loss (ss -ti), distance; make fewer calls, keep \
+             connections open, and compress or cache large answers",
     counterfactual: "with both tiers on one host the responses would take as long",
     examine: Examination::By(examine),
 };
 
-/// A way between two tiers.
-struct Way<'a> {
+/// A link between two tiers.
+struct Link<'a> {
     from: &'a PathTier,
     to: &'a PathTier,
-    /// How often it is gone for each request of the load.
+    /// Calls over it for each request of the load.
     times: f64,
     waiting_ns: f64,
     /// In which the next tier had the requests.
     there_ns: f64,
 }
 
-impl Way<'_> {
+impl Link<'_> {
     fn time_ns(&self) -> f64 {
         (self.waiting_ns - self.there_ns).max(0.0)
     }
@@ -58,54 +58,51 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let path = path_of(view);
     let mean_ns = view.request_mean_ns()?;
-    let ways = path.iter().flat_map(|from| {
+    let links = path.iter().flat_map(|from| {
         let asked = from.requests.iter().flat_map(|requests| &requests.asked);
-        asked.filter_map(|asked| way(&path, from, asked))
+        asked.filter_map(|asked| link(&path, from, asked))
     });
-    let worst = ways.max_by(|one, other| one.time_ns().total_cmp(&other.time_ns()))?;
+    let worst = links.max_by(|one, other| one.time_ns().total_cmp(&other.time_ns()))?;
     let window = view.server_steady();
     let share = ratio(worst.time_ns(), mean_ns)?.min(1.0);
     let (from, to) = (name(&worst.from.name), name(&worst.to.called(&path)));
-    let text = format!(
-        "{} of a request's {} pass between {from} and {to}",
-        duration(worst.time_ns().min(mean_ns)),
-        duration(mean_ns)
-    );
+    let part = format!("{} of a request's {}", duration(worst.time_ns().min(mean_ns)), duration(mean_ns));
+    let text = format!("{part} pass between {from} and {to}");
     let scope = format!("{}>{}", scope_of(worst.from), worst.to.address.as_deref().unwrap_or_default());
     let asking = |role| {
         let seen = evidence(role, &window, "sock_send_length, sk_data_ready", text.clone());
         seen_in(column::ASKED_WAITING_TIME.at(&scope), seen)
     };
     if share < WAITED.value || worst.time_ns() < BETWEEN.value * 1e6 || !is_slow(scene, mean_ns) {
-        return excluded("The way between tiers is not the bottleneck", vec![asking(EvidenceRole::Against)]);
+        return excluded("No link between tiers is the bottleneck", vec![asking(EvidenceRole::Against)]);
     }
-    let there = format!("{to} has a request for {} only", duration(worst.there_ns));
+    let there = format!("{to} has the request for only {}", duration(worst.there_ns));
     let there = evidence(EvidenceRole::Confirmer, &window, "sk_data_ready, sock_send_length", there);
     let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(worst.to));
     let mut found = vec![asking(EvidenceRole::Mechanism), seen_in(column, there)];
     found.extend(cpus_left(scene, &window).filter(|seen| seen.role == EvidenceRole::Against));
-    let title = format!("The way between {from} and {to} is slow: {}", &text[..text.find(" pass ")? + 5]);
-    let case = Case::new(format!("{title} there"), found, Reach::used_up(view, share));
+    let title = format!("The link between {from} and {to} is slow: {part} pass on it");
+    let case = Case::new(title, found, Reach::used_up(view, share));
     if worst.times < MANY.value {
         return Some(case);
     }
-    let title = format!("{}, on {:.0} ways there and back", case.title, worst.times);
+    let title = format!("{}, in {:.0} round trips", case.title, worst.times);
     let remedy = format!(
-        "ask {to} for several things at once instead of {:.0} times; or else {}",
+        "batch what {from} asks {to} for: one call instead of {:.0}; otherwise, {}",
         worst.times, RULE.remedy
     );
     Some(Case { title, remedy: Some(remedy), ..case })
 }
 
-/// The way to the tier that is asked; `None`: its end was not seen, or not with the same requests.
-fn way<'a>(path: &'a [PathTier], from: &'a PathTier, asked: &TierAsked) -> Option<Way<'a>> {
+/// The link to the tier that is asked; `None`: its end was not seen, or not with the same requests.
+fn link<'a>(path: &'a [PathTier], from: &'a PathTier, asked: &TierAsked) -> Option<Link<'a>> {
     let to = path.get(asked.on).filter(|tier| !tier.is_outside && tier.address.is_some())?;
     let there = to.requests.as_ref()?;
     let part = ratio(asked.sent_count, there.read_count)?;
     let is_same = (1.0 / SAME.value..=SAME.value).contains(&part);
     let there_ns = (there.unread_ns + there.inside_ns) * part;
     let (times, waiting_ns) = (asked.sent_count, asked.waiting_ns);
-    is_same.then_some(Way { from, to, times, waiting_ns, there_ns })
+    is_same.then_some(Link { from, to, times, waiting_ns, there_ns })
 }
 
 #[cfg(test)]
@@ -140,8 +137,8 @@ mod tests {
     fn what_passes_at_neither_end_passes_between_them() {
         let finding = find(0.9, 0.01, 1.0).expect("a finding");
         assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
-        assert!(finding.title.starts_with("The way between nginx and node is slow: "), "{finding:?}");
-        assert!(finding.title.ends_with(" pass there"), "{finding:?}");
+        assert!(finding.title.starts_with("The link between nginx and node is slow: "), "{finding:?}");
+        assert!(finding.title.ends_with(" pass on it"), "{finding:?}");
         assert_eq!(confidence(find(0.9, 0.8, 1.0)), Some(Confidence::Excluded), "node has them");
         assert_eq!(confidence(find(0.2, 0.01, 1.0)), Some(Confidence::Excluded), "that is not long");
         assert_eq!(confidence(find(0.9, 0.01, 0.2)), None, "node read other requests");

@@ -193,8 +193,8 @@ fn is_no_disk_busy(window: &Window) -> bool {
 /// A wait for a file system whose disk does nothing.
 fn beside_idle_disks<'a>(case: Case<'a>, text: &str) -> Case<'a> {
     let title = format!("Requests wait for a file system, while no disk is busy: {text}");
-    let remedy = "look for a file system that is frozen (fsfreeze, a snapshot), for a limit on I/O (blkio, io.max), and for one over \
-                  the network or in user space (NFS, FUSE), and see what that waits for";
+    let remedy = "check for a frozen file system (fsfreeze, a snapshot), a limit on I/O (blkio, io.max), or a file system over the \
+                  network or in user space (NFS, FUSE), and find out what that waits for";
     Case { title, remedy: Some(remedy.to_owned()), ..case }
 }
 
@@ -461,7 +461,7 @@ mod tests {
             .gauge("waits.threads_count", PHP, 200.0)
             .gauge("waits.asking_count", &format!("{PHP}>unix:/dev/log"), 200.0);
         let found = find("A05", case).expect("a finding");
-        let begin = "Requests wait for /dev/log, where messages are not taken fast enough: php-fpm waits for /dev/log ";
+        let begin = "Requests wait for /dev/log, whose reader does not keep up: php-fpm waits for /dev/log ";
         assert!(found.title.starts_with(begin), "{found:?}");
         let frozen = |busy_ms| {
             let case = behind(idle(slow())).gauge("waits.disk_count", DATABASE, 40.0);

@@ -57,7 +57,7 @@ impl Workers {
         };
         let by_clients =
             TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_held_by_clients).map(|_| {
-                let why = ", each with a connection on which its client sends nothing";
+                let why = ", each held by an idle client connection";
                 (why.to_owned(), Some(HELD_BY_CLIENTS.to_owned()))
             });
         let (waited_on, remedy) = by_clients.or_else(|| waited_on(scene, scope)).unwrap_or_default();
@@ -131,7 +131,7 @@ pub(super) fn tier_at(path: &[PathTier], scope: &str) -> Option<usize> {
 mod tests {
     use super::super::tests::{conclude, slow};
     use crate::corpus::{TARGET, with_tier};
-    use sysdyno_record::analysis::Finding;
+    use sysdyno_record::analysis::{Confidence, Finding};
     use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
     const POOL: &str = "127.0.0.1:9000";
@@ -188,8 +188,28 @@ mod tests {
             conclude(case).into_iter().find(|finding| finding.id == "F04").expect("a finding").title
         };
         let kept = title(30.0);
-        assert!(kept.contains("busy, each with a connection on which its client sends nothing; "), "{kept}");
+        assert!(kept.contains("busy, each held by an idle client connection; "), "{kept}");
         assert!(!title(24.0).contains("client"), "most of them have none");
+    }
+
+    #[test]
+    fn a_pool_whose_threads_are_free_or_take_turns_is_not_full() {
+        let confidence = |idle: f64, running: f64| {
+            let (listener, process) = ("listener:127.0.0.1:8080", format!("process:{TARGET}"));
+            let case = slow().cpu(0.25, 0.05, 0.01).server(0.6);
+            let case = case
+                .gauge("process.threads_count", &process, 10.0)
+                .gauge("process.running_threads_count", &process, running)
+                .gauge("waits.threads_count", "tier:target", 10.0)
+                .gauge("waits.idle_count", "tier:target", idle)
+                .gauge("connections.established_count", listener, 21.0)
+                .gauge("listener.queue_count", listener, 20.0);
+            let found = conclude(case).into_iter().find(|finding| finding.id == "F04");
+            found.expect("a finding").confidence
+        };
+        assert!(confidence(2.0, 0.0) >= Confidence::Likely);
+        assert_eq!(confidence(9.0, 0.0), Confidence::Possible, "connections wait for another reason");
+        assert_eq!(confidence(2.0, 1.0), Confidence::Excluded, "one thread runs at a time");
     }
 
     #[test]

@@ -232,6 +232,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_asked_at_an_address_that_is_not_read_any_more_is_another_tiers() {
+        let is_on_path = |is_dying: bool| {
+            let add = |case: Specimen, name: &str| {
+                let (name, scope) = (format!("asked.{name}"), "tier:target>10.1.2.9:80");
+                case.edit(|case| {
+                    let readings = case.readings.clone();
+                    case.readings = match is_dying {
+                        true => readings.dying(&name, scope, 100.0),
+                        false => readings.counter(&name, scope, 100.0),
+                    };
+                })
+            };
+            let counters = ["sent_count", "merged_count", "waiting_ns", "trailing_ns", "unread_ns"];
+            let case = counters.into_iter().fold(case(0.0), add).build();
+            path_of(&case.view()).iter().any(|tier| tier.name == "10.1.2.9:80")
+        };
+        assert_eq!([is_on_path(false), is_on_path(true)], [true, false]);
+    }
+
+    #[test]
     fn what_a_server_has_for_longer_than_its_client_waits_is_no_request() {
         let own = |times: f64| {
             let case = case(0.0);

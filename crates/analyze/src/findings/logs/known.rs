@@ -51,8 +51,8 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
     ),
     rationed(
         "is down, reason: layer",
-        "A proxy takes back ends out because their health checks fail",
-        "find out why they answer checks late or wrongly; let the proxy wait longer (timeout check) and give up later (fall)",
+        "A proxy takes back ends out of service because health checks fail",
+        "find out why health checks are slow or fail; give them more time (timeout check) and more attempts (fall)",
     ),
     cause(
         "limiting connections",
@@ -157,7 +157,7 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
     symptom(
         "upstream timed out",
         "A back end answers too late",
-        "find out what the back end waits for; if it needs that long, let the proxy wait longer (proxy_read_timeout)",
+        "find out what the back end waits for; if it needs that long, raise the proxy's timeout (proxy_read_timeout)",
     ),
     symptom("upstream prematurely closed", "A back end closes its connections", CLOSED),
     symptom("connection reset by peer", "A back end resets its connections", CLOSED),
@@ -184,8 +184,8 @@ pub(in super::super) const OF_RESPONSES: &[Known] = &[
 ];
 
 /// What to do where a back end ends connections.
-const CLOSED: &str = "look into the back end's own log; if it closes connections that were kept open, let the proxy close them first \
-                      (keepalive_timeout, keepalive_requests of its upstream)";
+const CLOSED: &str = "check the back end's own log; if it closes idle connections, let the proxy close them first (keepalive_timeout, \
+                      keepalive_requests of its upstream)";
 
 /// Lines of the kernel.
 pub(in super::super) const OF_KERNEL: &[Known] = &[
