@@ -29,12 +29,8 @@ const TIER_IDLE: Threshold =
     Threshold::new("CPUs of a tier that waits for a program beside it, at most", 0.1, "count", HOUSE);
 const WORKER_FULL: Threshold =
     Threshold::new("CPU of a program beside the path that may be waited for", 0.9, "ratio of a CPU", HOUSE);
-pub(super) const MANY: Threshold = Threshold::new(
-    "requests to one place for each request of the load, to be too many",
-    10.0,
-    "count",
-    HOUSE,
-);
+pub(super) const MANY: Threshold =
+    Threshold::new("calls to one service for each request of the load, to batch them", 10.0, "count", HOUSE);
 const THRESHOLDS: &[Threshold] =
     &[WAITED, waits::CPU_IDLE, MANY, TIER_BUSY, TIER_IDLE, WORKER_FULL, CONNECTING];
 

@@ -17,7 +17,7 @@ use sysdyno_record::path::{PathTier, TierAsked};
 const BETWEEN: Threshold =
     Threshold::new("time between two tiers that is more than wake-ups", 1.0, "ms", HOUSE);
 const SAME: Threshold = Threshold::new(
-    "requests that one end sent ÷ those that the other one read, at most, and at least one by this, to be the same",
+    "requests sent by one end ÷ requests read by the other one, at most, and its inverse at least",
     1.5,
     "ratio",
     HOUSE,

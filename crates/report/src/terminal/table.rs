@@ -45,13 +45,31 @@ pub(crate) fn draw<'a, T: 'a>(
     for (name, item) in rows {
         let name = screen.style().characters(&escape::terminal(&name, NAME_COLUMNS_MAX));
         let is_long = escape::width(&name) > name_columns;
-        // A long name has lines of its own.
-        let own = if is_long { wrap(&name, columns) } else { Vec::new() };
-        lines.extend(own.into_iter().map(|line| (Tone::Plain, line)));
+        // A long name has lines to itself, as far to the right as it would be.
+        let (indent, words) = name.split_at(name.len() - name.trim_start().len());
+        let own = if is_long { wrap(words, columns.saturating_sub(indent.len())) } else { Vec::new() };
+        lines.extend(own.into_iter().map(|line| (Tone::Plain, format!("{indent}{line}"))));
         lines.push((Tone::Plain, row(if is_long { "" } else { &name }, &|cell| (cell.text)(item))));
     }
     for (number, (tone, line)) in lines.iter().enumerate() {
         let label = if number == 0 { (Tone::Quiet, label) } else { (Tone::Plain, "") };
         screen.row(rank, label, &[(*tone, line)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::style::Style;
+
+    #[test]
+    fn a_name_that_is_too_long_keeps_its_place_in_the_tree() {
+        let mut screen = Screen::new(Style { width_columns: 60, ..Style::default() });
+        let cells = [Cell::<u32> { rank: 0, heading: "count", text: u32::to_string }];
+        let long = format!("   └─ /run/{}", "deep/".repeat(6));
+        draw(&mut screen, Rank::Useful, "Path", &cells, [(long.clone(), &1)].into_iter());
+        let text = screen.finish();
+        let column = text.lines().find_map(|line| line.find('└'));
+        assert_eq!(column, Some(13 + 3), "below the label and its own indent: {text}");
     }
 }
