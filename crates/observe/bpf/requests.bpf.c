@@ -49,12 +49,14 @@ typedef struct {
 
 struct sock_common {
 	__u32 skc_daddr;
+	__u32 skc_rcv_saddr;
 	__u16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
 } OF_KERNEL;
 
 struct sock {
@@ -127,9 +129,14 @@ enum { SERVER = 0, CLIENT = 1 };
 // Who listens at a port that is no tier's.
 #define NO_TIER 0xffffffff
 
+// The third word of an address of IPv4 that is written as one of IPv6.
+#define MAPPED __builtin_bswap32(0xffff)
+
 struct tcp_key {
 	__u32 netns;
 	__u32 port;
+	// One of IPv4 in the first word; all 0: any address.
+	__u32 address[4];
 };
 
 struct unix_key {
@@ -340,6 +347,21 @@ INLINE struct unix_key file_of(struct unix_sock *unix_sk)
 	return key;
 }
 
+// The address of this end; one of IPv4 in the first word, also where the socket is one of IPv6.
+INLINE void own_address(struct sock *sk, __u32 address[4])
+{
+	if (sk->__sk_common.skc_family == AF_INET) {
+		address[0] = sk->__sk_common.skc_rcv_saddr;
+		return;
+	}
+	read_kernel(address, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+	if (!address[0] && !address[1] && address[2] == MAPPED) {
+		address[0] = address[3];
+		address[2] = 0;
+		address[3] = 0;
+	}
+}
+
 // The tier that listens where this socket was accepted; none: it was not accepted from any that is known.
 INLINE __u32 *listener_of(struct sock *sk)
 {
@@ -347,6 +369,11 @@ INLINE __u32 *listener_of(struct sock *sk)
 		struct tcp_key key = {};
 		key.netns = sk->__sk_common.skc_net.net->ns.inum;
 		key.port = sk->__sk_common.skc_num;
+		own_address(sk, key.address);
+		__u32 *tier = map_lookup(&tcp_listeners, &key);
+		if (tier)
+			return tier;
+		__builtin_memset(key.address, 0, sizeof(key.address));
 		return map_lookup(&tcp_listeners, &key);
 	}
 	struct unix_sock *unix_sk = to_unix_sock(sk);

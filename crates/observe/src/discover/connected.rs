@@ -188,9 +188,11 @@ impl Snapshot {
 
     /// Where processes listen, each with the position of the address that it is of.
     pub(crate) fn entrances(&self) -> impl Iterator<Item = (Entrance, &ServedAddress)> {
-        let at_ports = self.by_port.iter().flat_map(|((namespace, port), positions)| {
-            let entrance = Entrance::Tcp { namespace: *namespace, port: *port };
-            positions.iter().map(move |position| (entrance, *position))
+        let at_ports = self.by_port.iter().flat_map(move |((namespace, port), positions)| {
+            positions.iter().map(move |position| {
+                let address = self.served[*position].own_ip();
+                (Entrance::Tcp { namespace: *namespace, port: *port, address }, *position)
+            })
         });
         let at_files = self.by_name.iter().filter_map(|(name, position)| match name {
             Name::File(file) => Some((Entrance::Unix(*file), *position)),
@@ -284,6 +286,12 @@ impl ServedAddress {
         self.accepted.push(inode);
         self.unread_count += u64::from(is_unread);
         self.callers.extend(caller);
+    }
+
+    /// The address of this host that connections have to be made to; `None`: any, or it is a Unix socket.
+    fn own_ip(&self) -> Option<IpAddr> {
+        let Endpoint::Tcp(address) = &self.address else { return None };
+        Some(address.ip().to_canonical()).filter(|ip| !ip.is_unspecified())
     }
 
     /// Whether connections to this address of its port end here.

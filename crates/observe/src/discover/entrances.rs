@@ -12,8 +12,8 @@ use sysdyno_record::plan::Endpoint;
 /// A place where connections are accepted, as the kernel tells it of each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Entrance {
-    /// A port of a network namespace, which is named by the inode of its file.
-    Tcp { namespace: u64, port: u16 },
+    /// A port of a network namespace, which is named by the inode of its file, at one address or, where that is `None`, at all.
+    Tcp { namespace: u64, port: u16, address: Option<IpAddr> },
     /// A file of a Unix socket.
     Unix(FileId),
 }
@@ -54,6 +54,14 @@ impl Entrances {
     /// Whether an address of a namespace is certain to be on this host.
     pub(crate) fn is_own(&self, namespace: u64, address: IpAddr) -> bool {
         address.is_loopback() || self.own.contains(&(namespace, address))
+    }
+
+    /// Where connections to this address of a namespace are accepted, which has to be on this host: by whoever listens at just
+    /// this address, or else at all.
+    pub(crate) fn at_address(&self, namespace: u64, at: SocketAddr) -> Entrance {
+        let entrance = |address| Entrance::Tcp { namespace, port: at.port(), address };
+        let alone = entrance(Some(at.ip().to_canonical()));
+        if self.hosts.contains_key(&alone) { alone } else { entrance(None) }
     }
 
     /// The tier that answers at a file.

@@ -193,7 +193,7 @@ impl TierSearch {
             } else {
                 Host::Foreign
             };
-            // Of several that share a port on different addresses, the server's.
+            // Of several that share an address, the server's.
             let known = hosts.entry(entrance).or_insert(Host::Foreign);
             if *known == Host::Foreign {
                 *known = host;
@@ -212,8 +212,8 @@ impl TierSearch {
     /// An entrance with its namespace by inode, as the kernel tells it of connections.
     fn known_as(&self, entrance: Entrance) -> Entrance {
         match entrance {
-            Entrance::Tcp { namespace, port } => {
-                Entrance::Tcp { namespace: self.namespaces.inode_of(namespace), port }
+            Entrance::Tcp { namespace, port, address } => {
+                Entrance::Tcp { namespace: self.namespaces.inode_of(namespace), port, address }
             }
             Entrance::Unix(file) => Entrance::Unix(file),
         }

@@ -77,8 +77,8 @@ impl Party {
     pub(super) fn entrance(&self, entrances: &Entrances) -> Option<Entrance> {
         match self.peer.as_ref()? {
             Peer::Tcp { namespace, address } => {
-                let entrance = Entrance::Tcp { namespace: *namespace, port: address.port() };
-                entrances.is_own(*namespace, address.ip()).then_some(entrance)
+                let is_own = entrances.is_own(*namespace, address.ip());
+                is_own.then(|| entrances.at_address(*namespace, *address))
             }
             Peer::Unix { file, .. } => file.map(Entrance::Unix),
         }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_other_end_is_a_tier_where_one_answers_there_and_else_an_address() {
         let port = u32::from(3306u16.to_be());
-        let here = Entrance::Tcp { namespace: 7, port: 3306 };
+        let here = Entrance::Tcp { namespace: 7, port: 3306, address: None };
         let remote = Party::decode(&key([2, 1, AF_INET, 7, port], &[10, 1, 2, 3]), &place(5, b""));
         assert_eq!(remote.as_ref().map(|party| (party.tier, party.slot)), Some((2, 5)));
         let at = |ip: [u8; 4]| Endpoint::Tcp((ip, 3306).into());
@@ -172,7 +172,11 @@ mod tests {
         assert_eq!(asked(local.clone(), &entrances), Some(at([127, 0, 0, 1])));
         assert_eq!(entrance(&local, &entrances), Some(here));
         entrances.hosts.insert(here, Host::Tier(Some(at([0, 0, 0, 0]))));
-        assert_eq!(asked(local, &entrances), Some(at([0, 0, 0, 0])), "it listens at all addresses");
+        assert_eq!(asked(local.clone(), &entrances), Some(at([0, 0, 0, 0])), "it listens at all addresses");
+        let alone = Entrance::Tcp { namespace: 7, port: 3306, address: Some(Ipv4Addr::LOCALHOST.into()) };
+        entrances.hosts.insert(alone, Host::Tier(Some(at([127, 0, 0, 1]))));
+        assert_eq!(entrance(&local, &entrances), Some(alone), "another one listens at this address alone");
+        assert_eq!(asked(local, &entrances), Some(at([127, 0, 0, 1])));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::hash::Hash;
 use std::io;
+use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
 use sysdyno_record::plan::Endpoint;
 
@@ -46,7 +47,7 @@ pub(super) struct SocketProgram {
     /// Keep the functions attached; none: they are not called.
     links: Vec<FdLink>,
     processes: Set<u32>,
-    tcp_listeners: Set<[u32; 2]>,
+    tcp_listeners: Set<[u32; 6]>,
     tcp_ports: Array<MapData, u64>,
     /// What that holds.
     port_bits: Vec<u64>,
@@ -136,13 +137,14 @@ impl SocketProgram {
             };
             match entrance {
                 // The kernel numbers namespaces with 32 bits.
-                Entrance::Tcp { namespace, port } => {
-                    tcp.push(([*namespace as u32, u32::from(*port)], number))
+                Entrance::Tcp { namespace, port, address } => {
+                    let [a, b, c, d] = address_words(*address);
+                    tcp.push(([*namespace as u32, u32::from(*port), a, b, c, d], number));
                 }
                 Entrance::Unix(file) => unix.push(([file.inode, file.device], number)),
             }
         }
-        self.set_ports(tcp.iter().map(|([_, port], _)| *port)).map_err(|error| reason(&error))?;
+        self.set_ports(tcp.iter().map(|([_, port, ..], _)| *port)).map_err(|error| reason(&error))?;
         self.tcp_listeners.set(tcp).map_err(|error| reason(&error))?;
         self.unix_listeners.set(unix).map_err(|error| reason(&error))
     }
@@ -194,6 +196,18 @@ impl SocketProgram {
             Ok::<_, MapError>(all)
         };
         read().map_err(|error| reason(&error))
+    }
+}
+
+/// An address as a key of the map `tcp_listeners` has it.
+fn address_words(address: Option<IpAddr>) -> [u32; 4] {
+    match address.map(|address| address.to_canonical()) {
+        None => [0; 4],
+        Some(IpAddr::V4(address)) => [u32::from_ne_bytes(address.octets()), 0, 0, 0],
+        Some(IpAddr::V6(address)) => {
+            let bytes = address.octets();
+            std::array::from_fn(|word| u32::from_ne_bytes(std::array::from_fn(|at| bytes[4 * word + at])))
+        }
     }
 }
 

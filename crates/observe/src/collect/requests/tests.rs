@@ -64,7 +64,7 @@ fn watching(listener: &TcpListener) -> SocketProgram {
     let namespace = std::fs::metadata("/proc/self/ns/net").expect("is there").ino();
     let port = listener.local_addr().expect("is bound").port();
     let mut entrances = Entrances::default();
-    entrances.hosts.insert(Entrance::Tcp { namespace, port }, Host::Tier(None));
+    entrances.hosts.insert(Entrance::Tcp { namespace, port, address: None }, Host::Tier(None));
     program.set_entrances(&entrances).expect("are told");
     program
 }
