@@ -36,6 +36,8 @@ mod loss;
 mod memory;
 mod memory_stalls;
 mod network;
+mod one_worker;
+mod packet_cost;
 mod partial;
 mod peer;
 mod pool;
@@ -228,11 +230,13 @@ pub static RULES: &[&Rule] = &[
     &run_queue::CROWDED,
     &handshakes::HANDSHAKES,
     &cpu::SATURATED,
+    &packet_cost::RULE,
     &interrupts::PILE_UP,
     &cpu::SINGLE_THREAD,
     &sockets::DELAYED_ACK,
     &send_buffer::RULE,
     &pool::POOL_FULL,
+    &one_worker::RULE,
     &waits::SLEEP,
     &waits::PROCESS,
     &backend::RULE,

@@ -42,6 +42,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("mighttpd2", include_str!("../../recipes/mighttpd2.toml")),
     ("nfs-ganesha", include_str!("../../recipes/nfs-ganesha.toml")),
     ("nginx", include_str!("../../recipes/nginx.toml")),
+    ("packet-filter", include_str!("../../recipes/packet-filter.toml")),
     ("php-fpm", include_str!("../../recipes/php-fpm.toml")),
     ("samba", include_str!("../../recipes/samba.toml")),
     ("sshd", include_str!("../../recipes/sshd.toml")),

@@ -18,7 +18,7 @@ use sysdyno_analyze::experiment::VARIANTS_MAX;
 use sysdyno_record::experiment::ExperimentPlan;
 
 /// The beds that are built in: name and file.
-const BEDS: [(&str, &str); 12] = [
+const BEDS: [(&str, &str); 13] = [
     ("static", include_str!("../../beds/static.toml")),
     ("bursts", include_str!("../../beds/bursts.toml")),
     ("php", include_str!("../../beds/php.toml")),
@@ -31,6 +31,7 @@ const BEDS: [(&str, &str); 12] = [
     ("lossy", include_str!("../../beds/lossy.toml")),
     ("link", include_str!("../../beds/link.toml")),
     ("far", include_str!("../../beds/far.toml")),
+    ("behind", include_str!("../../beds/behind.toml")),
 ];
 
 /// How often a case is measured.
