@@ -1,8 +1,8 @@
 //! How a finding is tried: by the changes that answer it, or by taking away what it says is short.
 //!
 //! A change that helps confirms the finding, since nothing else was changed. One that does nothing speaks against it, but only
-//! once all that answers it was tried: the first may have been too small. Where no change is known, CPU time is squeezed: if that
-//! costs goodput, it was short.
+//! once all that answers it was tried: the first may have been too small. Where no change is known, what is short is squeezed,
+//! CPU time, a link, or a disk: if that costs goodput, it was short.
 
 use crate::autotune::{bare_effect, is_allowed, propose, remedies};
 use crate::tryout::metric_value;
@@ -21,8 +21,15 @@ const MAX_FINDINGS: usize = 3;
 /// The percentile that tryouts measure. Unit: ratio.
 const P99_RATIO: f64 = 0.99;
 
-/// Diagnoses that say that CPU time is short.
-const CPU_SHORT: [&str; 3] = ["C02", "C13", "F05"];
+/// Diagnoses that say that something is short which can be squeezed.
+const SHORT: [(&str, ResourceKind); 6] = [
+    ("C02", ResourceKind::Cpu),
+    ("C13", ResourceKind::Cpu),
+    ("F05", ResourceKind::Cpu),
+    ("N10", ResourceKind::Link),
+    ("D03", ResourceKind::Disk),
+    ("D09", ResourceKind::Disk),
+];
 
 /// What can be done about one finding.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +38,8 @@ pub struct ProofPlan {
     pub finding: SeenFinding,
     /// Changes that answer it, the most pressing first, each tried until one helps.
     pub changes: Vec<CandidateChange>,
-    /// Whether taking CPU time away shows it, where no change is known.
-    pub is_squeezable: bool,
+    /// What shows it when it is taken away, where no change is known; `None`: nothing.
+    pub squeezed: Option<ResourceKind>,
     /// Changes that answer it and are not allowed.
     pub not_allowed: Vec<CandidateChange>,
 }
@@ -74,8 +81,9 @@ fn proof_plan(seen: &SeenServer, finding: &SeenFinding, allow: &[Allowance]) -> 
     let answers = propose(&alone, &[], &std::collections::BTreeSet::new()).into_iter();
     let answers = answers.filter(|change| is_answer(change, finding) && change.services.is_empty());
     let (changes, not_allowed): (Vec<_>, Vec<_>) = answers.partition(|change| is_allowed(change, allow));
-    let is_squeezable = changes.is_empty() && CPU_SHORT.contains(&finding.id.as_str());
-    ProofPlan { finding: finding.clone(), changes, is_squeezable, not_allowed }
+    let short = SHORT.iter().find(|(id, _)| *id == finding.id).map(|(_, kind)| *kind);
+    let squeezed = short.filter(|_| changes.is_empty());
+    ProofPlan { finding: finding.clone(), changes, squeezed, not_allowed }
 }
 
 fn is_answer(change: &CandidateChange, finding: &SeenFinding) -> bool {
@@ -111,10 +119,12 @@ pub fn sentence_of_change(title: &str, conclusion: &TryConclusion) -> String {
     )
 }
 
-/// What a squeeze says of a finding that CPU time is short, and the resource that says it.
-pub fn outcome_of_squeeze(squeeze: &SqueezeConclusion) -> (ProofOutcome, Option<&SqueezeRow>) {
-    let is_cpu = |row: &&SqueezeRow| matches!(row.kind, ResourceKind::Cpu | ResourceKind::HostCpu);
-    let row = squeeze.rows.iter().find(is_cpu);
+/// What a squeeze says of a finding that resources of this kind are short, and the resource that says it.
+pub fn outcome_of_squeeze(
+    squeeze: &SqueezeConclusion,
+    kind: ResourceKind,
+) -> (ProofOutcome, Option<&SqueezeRow>) {
+    let row = squeeze.rows.iter().find(|row| row.kind == kind);
     let outcome = match row.map(|row| row.word) {
         _ if !squeeze.void.is_empty() => ProofOutcome::Undecided,
         Some(RowWord::Limits | RowWord::Matters) => ProofOutcome::Confirmed,
@@ -158,9 +168,11 @@ mod tests {
         let ids: Vec<&str> = plans.iter().map(|plan| plan.finding.id.as_str()).collect();
         assert_eq!(ids, ["T01", "F05", "N17"], "the generator is not the server");
         assert_eq!(plans[0].changes[0].settings[0].key, "listener.80.backlog");
-        assert!(!plans[0].is_squeezable);
-        assert!(plans[1].changes.is_empty() && plans[1].is_squeezable);
-        assert!(plans[2].changes.is_empty() && !plans[2].is_squeezable);
+        assert_eq!(plans[0].squeezed, None);
+        assert!(plans[1].changes.is_empty() && plans[1].squeezed == Some(ResourceKind::Cpu));
+        assert!(plans[2].changes.is_empty() && plans[2].squeezed.is_none());
+        let link = proof_plans(&server(&["N10"]), &Allowance::DEFAULT);
+        assert_eq!(link[0].squeezed, Some(ResourceKind::Link));
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub use collect::group_throttling;
 pub use discover::{
     HostProcess, Listener, allowed_cpus, boot_id, cgroup_processes, cgroup_root, descendants,
     describe_process, find_all_listeners, find_listeners, find_target_processes, host_process,
-    host_processes, is_file_of, is_looped, loop_file, network_namespace, own_cgroup, parent_pid,
-    process_cpu_us, process_descriptor_limit, process_io, process_words, reaped_cpu_seconds,
+    host_processes, is_file_of, is_looped, loop_file, network_namespace, network_namespace_name, own_cgroup,
+    parent_pid, process_cpu_us, process_descriptor_limit, process_io, process_words, reaped_cpu_seconds,
 };
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};

@@ -73,6 +73,8 @@ pub fn bite_text(elasticity: &Elasticity) -> String {
         BiteCounter::FewerInFlight => {
             format!("{:.0}% of what was taken away carried no request", 100.0 * bite.moved / bite.of)
         }
+        BiteCounter::DiskUsed => format!("{:.0}% of what was left was used", 100.0 * bite.moved / bite.of),
+        BiteCounter::HeldBack => format!("packets waited {:.0} times, of {:.0}", bite.moved, bite.of),
     });
     texts.collect::<Vec<_>>().join(", ")
 }

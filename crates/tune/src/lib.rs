@@ -60,6 +60,7 @@ pub use plan::{PlannedChange, Rival, TunePlan, plan};
 pub use restore::{GUARDIAN, Recovery, Restored, commit, recover, undo};
 pub use roots::TuneRoots;
 pub use service::{FoundSetting, Service, Services};
+pub use setting::{LimitedDisk, limited_disks};
 pub use spool::abandoned_count;
 pub use state::{StateFolder, Unfinished};
 pub use status::{SettingNow, SettingsTrial, history, status, undo_lines};

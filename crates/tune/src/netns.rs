@@ -41,13 +41,28 @@ pub(crate) fn is_initial(roots: &TuneRoots) -> bool {
 pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) -> io::Result<Option<T>> {
     let is_wanted = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| found.ino() == wanted.inode);
     let Some(place) = files().find(is_wanted) else { return Ok(None) };
+    // Inodes are used again, cookies are not.
+    entered(&place, move |here| here.is_same(wanted).then(work))
+}
+
+/// Does `work` in the network namespace of this name, in a thread of its own.
+///
+/// # Errors
+/// There is none, or it cannot be entered.
+pub(crate) fn named<T: Send>(name: &str, work: impl FnOnce(NetnsId) -> T + Send) -> io::Result<T> {
+    if name.is_empty() || name.starts_with('.') || name.contains('/') {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    entered(&Path::new(NAMED).join(name), work)
+}
+
+fn entered<T: Send>(place: &Path, work: impl FnOnce(NetnsId) -> T + Send) -> io::Result<T> {
     let file = File::open(place)?;
     std::thread::scope(|scope| {
         let in_it = scope.spawn(move || {
             move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))?;
-            // Inodes are used again, cookies are not.
-            let is_it = current(&TuneRoots::host()).is_some_and(|here| here.is_same(wanted));
-            Ok(is_it.then(work))
+            let here = current(&TuneRoots::host()).ok_or(io::ErrorKind::NotFound)?;
+            Ok(work(here))
         });
         in_it.join().unwrap_or_else(|_| Err(io::Error::other("the thread in it died")))
     })

@@ -4,12 +4,12 @@ import type { Effect } from "./effect.ts";
 import type { Pair, StopCause, TryPlan, TryTrial, Variant } from "./tryout.ts";
 import type { Fact, Manifest } from "./types.ts";
 
-export type ResourceKind = "cpu" | "host-cpu" | "connections" | "generator" | "placebo";
+export type ResourceKind = "cpu" | "host-cpu" | "link" | "disk" | "connections" | "generator" | "placebo";
 export type RowWord = "limits" | "matters" | "spare" | "cannot_tell" | "void";
 export type SumWord = "complete" | "missing" | "several" | "cannot_tell";
 
 export interface Bite {
-  counter: "throttled_periods" | "burnt_cpu" | "fewer_in_flight";
+  counter: "throttled_periods" | "burnt_cpu" | "fewer_in_flight" | "held_back" | "disk_used";
   moved: number;
   of: number;
 }
@@ -82,6 +82,8 @@ const BITES: Record<Bite["counter"], (moved: number, of: number) => string> = {
   burnt_cpu: (moved, of) => `${moved.toFixed(1)} of ${of.toFixed(1)} CPU seconds taken`,
   throttled_periods: (moved, of) => `throttled in ${moved} of ${of} periods`,
   fewer_in_flight: (moved, of) => `${((100 * moved) / of).toFixed(0)}% of what was taken away carried no request`,
+  disk_used: (moved, of) => `${((100 * moved) / of).toFixed(0)}% of what was left was used`,
+  held_back: (moved, of) => `packets waited ${moved} times, of ${of}`,
 };
 
 /** The proof that a squeeze bit, in words; empty where there is none. */

@@ -64,8 +64,8 @@ pub fn conclude(
 /// Where a row stands: what matters most first, and what only checks the method last.
 fn place(row: &SqueezeRow) -> f64 {
     let group = match row.kind {
-        ResourceKind::Cpu | ResourceKind::Connections if row.word == RowWord::Void => 1.0,
-        ResourceKind::Cpu | ResourceKind::Connections => 0.0,
+        kind if kind.is_ranked() && row.word == RowWord::Void => 1.0,
+        ResourceKind::Cpu | ResourceKind::Link | ResourceKind::Disk | ResourceKind::Connections => 0.0,
         ResourceKind::HostCpu => 2.0,
         ResourceKind::Generator => 3.0,
         ResourceKind::Placebo => 4.0,

@@ -15,6 +15,9 @@ const BURNT_MIN: f64 = 0.7;
 /// So many of the requests that should not have been on their way must not have been. House value.
 const FEWER_MIN: f64 = 0.5;
 
+/// A disk that did less of what was left to it was not held back by that. Unit: ratio. House value.
+const DISK_USED_MIN: f64 = 0.7;
+
 /// Less CPU time than this in all trials of a squeeze proves nothing. Unit: seconds. House value.
 const BURNT_LEAST_SECONDS: f64 = 0.001;
 
@@ -78,8 +81,12 @@ fn void(
 
 /// Whether there was nothing that could have been taken away.
 pub(super) fn is_idle(elasticity: &Elasticity) -> bool {
-    let is_least =
-        |bite: &SqueezeBite| bite.counter == BiteCounter::BurntCpu && bite.of < BURNT_LEAST_SECONDS;
+    let is_least = |bite: &SqueezeBite| match bite.counter {
+        BiteCounter::BurntCpu => bite.of < BURNT_LEAST_SECONDS,
+        BiteCounter::HeldBack => bite.moved <= 0.0,
+        BiteCounter::DiskUsed => bite.moved < DISK_USED_MIN * bite.of,
+        BiteCounter::ThrottledPeriods | BiteCounter::FewerInFlight => false,
+    };
     elasticity.bites.iter().any(is_least)
 }
 
@@ -95,6 +102,14 @@ fn no_bite(bites: &[SqueezeBite]) -> Option<String> {
                 100.0 * share
             )
         });
+    }
+    if let Some(held) = of(BiteCounter::HeldBack) {
+        return (held.moved <= 0.0).then(|| "no packet had to wait for what was left of its rate".into());
+    }
+    if let Some(disk) = of(BiteCounter::DiskUsed) {
+        let used = disk.moved / disk.of;
+        return (used < DISK_USED_MIN)
+            .then(|| format!("it did only {:.0}% of what was left to it", 100.0 * used));
     }
     match of(BiteCounter::BurntCpu) {
         _ if is_throttled => None,

@@ -19,21 +19,32 @@
 //! fewer (ε = 1), and more would help: the server waits for its clients. Where they cost nothing, requests queue somewhere, so
 //! that what the rates leave unexplained is a pool or a lock.
 //!
+//! **A link** is squeezed by the rate of the token bucket that limits what an interface sends. A link that nothing limits is
+//! left out: it is as fast as the CPUs that serve it. **A disk** is squeezed by the limits that control groups have for it.
+//!
 //! Both squeezes of CPU are stop-and-go, so that latency rises in steps; squeezes are judged by goodput.
 
 mod conclude;
+mod disk;
 mod elasticity;
 mod find;
-mod in_flight;
+mod link;
+mod list;
 mod name;
+mod seen;
 mod sentence;
 mod sum;
+mod surroundings;
 #[cfg(test)]
 mod tests;
+mod tier;
 
 pub use conclude::conclude;
-pub use find::{GeneratorCpus, find};
-pub use in_flight::fewer_in_flight;
+pub use disk::DiskLimits;
+pub use find::find;
+pub use name::resource_name;
+pub use seen::seen_bites;
+pub use surroundings::{GeneratorCpus, ServerNetwork, Surroundings};
 
 use crate::tryout::Course;
 use sysdyno_record::squeeze::{SqueezePlan, SqueezedResources};

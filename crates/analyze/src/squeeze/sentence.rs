@@ -60,6 +60,12 @@ pub(super) fn row(row: &SqueezeRow) -> String {
     let (depth, loss) = (percent(found.depth_ratio), found.effect.as_ref());
     let loss = loss.map_or_else(String::new, |effect| change(effect.point));
     let used = match (row.used, row.available) {
+        (Some(used), Some(available)) if row.kind == ResourceKind::Link => {
+            format!("; it carried {used:.0} of {available:.0} Mbit/s")
+        }
+        (Some(used), _) if row.kind == ResourceKind::Disk => {
+            format!("; it did {} of what it may", percent(used))
+        }
         (Some(used), Some(available)) => format!("; it used {} of {}", cpus(used), cpus(available)),
         _ => String::new(),
     };

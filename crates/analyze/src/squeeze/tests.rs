@@ -287,14 +287,15 @@ fn pilot() -> Specimen {
     case.build()
 }
 
-fn generator_cpus() -> GeneratorCpus {
-    GeneratorCpus { pid: GENERATOR, cpus: vec![1] }
+fn around() -> Surroundings {
+    let generator = GeneratorCpus { pid: GENERATOR, cpus: vec![1] };
+    Surroundings { generator, network: ServerNetwork::Own, disks: Vec::new() }
 }
 
 #[test]
 fn each_tier_is_squeezed_by_a_part_of_the_cpus_that_its_threads_can_use() {
     let case = pilot();
-    let found = find(&case.view(), &plan(1), &generator_cpus());
+    let found = find(&case.view(), &plan(1), &around());
     let kinds: Vec<ResourceKind> = found.resources.iter().map(|resource| resource.kind).collect();
     let expected = [
         ResourceKind::Placebo,
@@ -328,7 +329,7 @@ fn each_tier_is_squeezed_by_a_part_of_the_cpus_that_its_threads_can_use() {
 fn only_whole_connections_are_taken_away() {
     let squeezed = |connections: u32| {
         let case = Specimen::closed(connections, 1000.0, 4.0).build();
-        let found = find(&case.view(), &plan(1), &generator_cpus());
+        let found = find(&case.view(), &plan(1), &around());
         let left = found.variants.iter().filter_map(|variant| match &variant.action {
             Action::Squeeze(squeeze) => squeeze.connections,
             _ => None,
@@ -345,7 +346,7 @@ fn only_whole_connections_are_taken_away() {
 #[test]
 fn what_was_not_asked_for_is_not_in_the_list() {
     let only = SqueezePlan { only: vec![ResourceKind::Connections], ..plan(1) };
-    let found = find(&pilot().view(), &only, &generator_cpus());
+    let found = find(&pilot().view(), &only, &around());
     let kinds: Vec<ResourceKind> = found.resources.iter().map(|resource| resource.kind).collect();
     assert_eq!(kinds, [ResourceKind::Placebo, ResourceKind::Generator, ResourceKind::Connections]);
 }
@@ -354,7 +355,56 @@ fn what_was_not_asked_for_is_not_in_the_list() {
 fn a_server_that_cannot_be_seen_is_left_out_with_the_reason() {
     let mut case = pilot();
     case.watched.retain(|process| process.pid == GENERATOR);
-    let found = find(&case.view(), &plan(1), &generator_cpus());
+    let found = find(&case.view(), &plan(1), &around());
     assert!(found.left_out[0].reason.contains("run as root"), "{:?}", found.left_out);
     assert!(found.resources.iter().all(|resource| resource.kind != ResourceKind::Cpu));
+}
+
+/// The same with a link of 100 Mbit/s that carried so much.
+fn pilot_behind_a_link(sent_mbps: f64) -> Specimen {
+    let bytes_hz = sent_mbps * 1e6 / 8.0;
+    pilot()
+        .gauge("qdisc.limit_mbps", "netdev:eth0", 100.0)
+        .counter("netdev.tx_bytes", "netdev:eth0", bytes_hz)
+        .build()
+}
+
+#[test]
+fn a_link_that_something_limits_is_squeezed_where_it_is() {
+    let case = pilot_behind_a_link(90.0);
+    let settings = |network: ServerNetwork| {
+        let found = find(&case.view(), &plan(1), &Surroundings { network, ..around() });
+        let settings = found.variants.iter().flat_map(|variant| variant.action.settings().to_vec());
+        settings.filter(|one| one.key.starts_with("netdev")).map(|one| one.text()).collect::<Vec<_>>()
+    };
+    let named = ServerNetwork::Named("web".into());
+    let expected = ["netdev.web:eth0.rate_kbps=80000", "netdev.web:eth0.rate_kbps=90000"];
+    assert_eq!(settings(named), expected);
+    assert_eq!(settings(ServerNetwork::Own)[0], "netdev.eth0.rate_kbps=80000");
+    assert_eq!(settings(ServerNetwork::Unnamed), [""; 0]);
+}
+
+#[test]
+fn a_link_with_much_room_is_left_out_with_its_share() {
+    let found = find(&pilot_behind_a_link(3.0).view(), &plan(1), &around());
+    let told = found.left_out.iter().find(|left| left.name == "link eth0").expect("is left out");
+    assert_eq!(told.reason, "it carried only 3.0% of its 100 Mbit/s");
+}
+
+#[test]
+fn a_disk_is_squeezed_by_all_its_limits_and_judged_by_the_nearest() {
+    let case = pilot().counter("disk.writes_count", "disk:loop3", 114.0).build();
+    let case = case.counter("disk.written_bytes", "disk:loop3", 5e5).build();
+    let limits = BTreeMap::from([("write_iops", 120), ("write_bps", 1_000_000)]);
+    let disks = vec![DiskLimits { disk: "loop3".into(), limits }];
+    let found = find(&case.view(), &plan(1), &Surroundings { disks, ..around() });
+    let disk = found.resources.iter().find(|one| one.kind == ResourceKind::Disk).expect("is found");
+    assert_eq!(disk.used.map(|used| (used * 100.0).round()), Some(95.0));
+    let b = found.contrasts[disk.contrasts[0] as usize].b;
+    let Action::Squeeze(squeezed) = &found.variants[b as usize].action else { panic!("is a squeeze") };
+    let texts: Vec<String> = squeezed.settings.iter().map(|one| one.text()).collect();
+    assert_eq!(texts, ["block.loop3.write_bps=800000", "block.loop3.write_iops=96"]);
+    let bites = seen_bites(&case.view(), squeezed, 16);
+    assert_eq!(bites.len(), 1, "{bites:?}");
+    assert!((bites[0].moved / bites[0].of - 114.0 / 96.0).abs() < 0.01, "{bites:?}");
 }

@@ -3,7 +3,7 @@
 
 use crate::hangs;
 use crate::rig::{self, Rig};
-use crate::snapshot::{MOVED, OWN_FILE, Snapshot};
+use crate::snapshot::{DISK_LIMIT, MOVED, OWN_FILE, Snapshot};
 use crate::sweep;
 use std::fs;
 use std::path::PathBuf;
@@ -27,10 +27,13 @@ pub fn run(rig: &mut Rig) {
     if let (Some(disk), Some(_), Some(mount)) = (&disk, &links, &mount) {
         the_snapshot_sees_each_object(rig, disk, mount, &servers);
     }
+    changes.extend(links.iter().map(|_| rates(rig)));
+    let limit = disk.as_ref().and_then(DiskLimit::set);
+    changes.extend(disk.iter().zip(&limit).map(|(disk, _)| disk_limits(rig, disk)));
     rig.before = Snapshot::take();
     rig.sample = 6;
     sweep::run_over(rig, changes);
-    drop((disk, links, mount, family, servers));
+    drop((limit, disk, links, mount, family, servers));
     rig.servers.clear();
 }
 
@@ -387,6 +390,55 @@ fn links_are_set(rig: &mut Rig) -> [String; 3] {
     rig::run(Command::new("tc").args("qdisc delete dev crash1 root".split(' ')));
     ["qdisc=pfifo limit 99", "offloads=rx-gro on", "channels=rx 2 tx 2"]
         .map(|set| format!("netdev.crash0.{set}"))
+}
+
+/// The rate of a token bucket, whose burst is hardly longer than a packet.
+fn rates(rig: &mut Rig) -> String {
+    let bucket = "qdisc replace dev crash1 root handle 88: tbf rate 100mbit burst 1600 limit 500000";
+    assert_eq!(rig::run(Command::new("tc").args(bucket.split(' '))).code, Some(0));
+    rig.before = Snapshot::take();
+    for rate in ["80000", "8", "100001"] {
+        there_and_back(rig, &format!("netdev.crash1.rate_kbps={rate}"), &["tc/dev crash1"]);
+    }
+    let refused = rig.expect(&["plan", "netdev.crash0.rate_kbps=80000"], 2);
+    assert!(refused.text.contains("it has no token bucket (tbf)"), "{refused}");
+    let refused = rig.expect(&["plan", "netdev.nowhere:crash1.rate_kbps=80000"], 2);
+    assert!(refused.text.contains("cannot enter network namespace 'nowhere'"), "{refused}");
+    "netdev.crash1.rate_kbps=64000".to_owned()
+}
+
+/// The limit of the root group for a disk, lifted when this is dropped.
+struct DiskLimit {
+    /// `MAJOR:MINOR`.
+    device: String,
+}
+
+impl DiskLimit {
+    /// Sets it; `None` where that cannot be.
+    fn set(disk: &Disk) -> Option<DiskLimit> {
+        let device = fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).expect("can be read");
+        let limit = DiskLimit { device: device.trim().to_owned() };
+        if fs::write(DISK_LIMIT, format!("{} 500", limit.device)).is_err() {
+            skip("limits of disks", &["cgroup-blkio"]);
+            return None;
+        }
+        Some(limit)
+    }
+}
+
+impl Drop for DiskLimit {
+    fn drop(&mut self) {
+        let _ = fs::write(DISK_LIMIT, format!("{} 0", self.device));
+    }
+}
+
+/// A limit that is there is changed, and none is made.
+fn disk_limits(rig: &mut Rig, disk: &Disk) -> String {
+    rig.before = Snapshot::take();
+    there_and_back(rig, &format!("block.{}.write_iops=400", disk.name()), &[DISK_LIMIT]);
+    let refused = rig.expect(&["plan", &format!("block.{}.read_iops=400", disk.name())], 2);
+    assert!(refused.text.contains("no control group limits it"), "{refused}");
+    format!("block.{}.write_iops=300", disk.name())
 }
 
 /// Options of the mount alone, of the file system alone, and of both; and what is refused.

@@ -119,6 +119,9 @@ fn is_foreign_loop(path: &str) -> bool {
 #[derive(Debug)]
 pub struct Snapshot(BTreeMap<PathBuf, Vec<u8>>);
 
+/// What the root group lets disks write.
+pub const DISK_LIMIT: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device";
+
 impl Snapshot {
     /// Reads everything.
     pub fn take() -> Snapshot {
@@ -132,6 +135,7 @@ impl Snapshot {
         read_links(&mut found);
         read_mounts(&mut found);
         read_groups(&mut found);
+        read_one(DISK_LIMIT.into(), &mut found);
         let own = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
         let own = own.filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN_FILE));
         own.for_each(|entry| read_files(&entry.path().join("etc"), &mut found));

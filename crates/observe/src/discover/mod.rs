@@ -21,6 +21,7 @@ pub use processes::{
 };
 pub use table::{
     HostProcess, boot_id, descendants, host_process, host_processes, is_looped, loop_file, network_namespace,
+    network_namespace_name,
 };
 pub use unit::{cgroup_processes, cgroup_root, own_cgroup};
 pub use words::{is_file_of, process_words};

@@ -7,6 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Where network namespaces have names.
+const NAMED_NAMESPACES: &str = "/run/netns";
+
 /// A process of this host that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostProcess {
@@ -65,6 +68,16 @@ pub fn descendants(roots: &[u32]) -> Vec<u32> {
 pub fn network_namespace(pid: u32) -> Option<u64> {
     let path = Roots::host().in_proc(&format!("{pid}/ns/net"));
     std::fs::metadata(path).ok().map(|found| found.ino())
+}
+
+/// The name of a network namespace, by its inode; `None` if it has none.
+///
+/// Source: `/run/netns`, where `ip netns` names them.
+pub fn network_namespace_name(inode: u64) -> Option<String> {
+    let is_it = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.ino() == inode);
+    let entries = std::fs::read_dir(NAMED_NAMESPACES).ok()?.flatten();
+    let found = entries.map(|entry| entry.path()).find(|path| is_it(path))?;
+    Some(found.file_name()?.to_str()?.to_owned())
 }
 
 /// The file that a loop device stands for, by the number of the device; `None` if it is no loop device, or has no file.

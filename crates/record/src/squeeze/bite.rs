@@ -14,6 +14,12 @@ named! {
         /// What is missing to as many requests on their way as the planned connections can have, when there were most of them, of
         /// what was taken away. Unit: count. Source: the intervals of the load.
         FewerInFlight "fewer_in_flight";
+        /// Packets that had to wait for the rate of their link, of all that it carried. Unit: count. Source: `RTM_GETQDISC`,
+        /// overlimits of the root; packets that the interface sent.
+        HeldBack "held_back";
+        /// Requests or bytes of a disk, whichever came nearest to its limit, of those that were left to it. Unit: count or bytes.
+        /// Source: `/proc/diskstats`.
+        DiskUsed "disk_used";
     }
 }
 

@@ -40,9 +40,10 @@ pub struct SqueezeRow {
     pub name: String,
     /// What it is.
     pub kind: ResourceKind,
-    /// How much of it there was. Unit: CPUs; of connections their count. `None`: not known.
+    /// How much of it there was. Unit: CPUs; of a link megabits per second; of a disk 1; of connections their count.
+    /// `None`: not known.
     pub available: Option<f64>,
-    /// How much of it was used in the pilot. Unit: CPUs. `None`: not known.
+    /// How much of it was used in the pilot. Unit: as above. `None`: not known.
     pub used: Option<f64>,
     /// How much the metric depends on it, at each depth that was measured, the deepest first; empty: it was not measured.
     pub elasticities: Vec<Elasticity>,

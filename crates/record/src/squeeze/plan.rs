@@ -24,6 +24,10 @@ named! {
         Cpu "cpu";
         /// CPU time of the whole host, from everybody at once: what the CPU time of tiers and generator has to sum up to.
         HostCpu "host-cpu";
+        /// What an interface may send by a queueing discipline that limits it.
+        Link "link";
+        /// What control groups let a disk do: requests and bytes per second.
+        Disk "disk";
         /// Connections of the load, which is closed: how many requests its clients have on their way at once. It is no rate,
         /// but says what kind of resource is missing where the rates sum up to less than 1.
         Connections "connections";
@@ -37,12 +41,17 @@ named! {
 impl ResourceKind {
     /// Whether it is a rate that belongs to the sum of elasticities.
     pub fn is_in_sum(self) -> bool {
-        matches!(self, ResourceKind::Cpu | ResourceKind::Generator)
+        self == ResourceKind::Generator || self.is_of_server_rate()
+    }
+
+    /// Whether it is a rate of the server.
+    fn is_of_server_rate(self) -> bool {
+        matches!(self, ResourceKind::Cpu | ResourceKind::Link | ResourceKind::Disk)
     }
 
     /// Whether it can be what limits the rate; the others check the method.
     pub fn is_ranked(self) -> bool {
-        matches!(self, ResourceKind::Cpu | ResourceKind::Connections)
+        self == ResourceKind::Connections || self.is_of_server_rate()
     }
 }
 
@@ -80,13 +89,15 @@ impl SqueezedResources {
 pub struct SqueezedResource {
     /// What it is.
     pub kind: ResourceKind,
-    /// Whose it is: the first process of the tier. Untrusted text. `None`: the host's, or the generator's.
+    /// Whose it is: the first process of the tier; of a link the interface, of a disk its name. Untrusted text. `None`: the host's, or the
+    /// generator's.
     pub tier: Option<String>,
     /// Where the tier listens; `None`: the load is sent to it, or it is no tier's. Untrusted text.
     pub address: Option<String>,
-    /// How much of it there was in the pilot. Unit: CPUs; of connections their count.
+    /// How much of it there was in the pilot. Unit: CPUs; of a link megabits per second; of a disk 1; of connections
+    /// their count.
     pub available: Option<f64>,
-    /// How much of that was used. Unit: CPUs. `None`: not known.
+    /// How much of that was used. Unit: as above. `None`: not known.
     pub used: Option<f64>,
     /// Comparisons of it, by their positions; the deepest first.
     pub contrasts: Vec<u32>,

@@ -1,6 +1,9 @@
-//! A network device, identified as in netlink: by its index in the network namespace of the calling thread.
+//! A network device, identified as in netlink: by its index in the network namespace of the calling thread, or of another one
+//! that has a name.
 
 use super::live_only;
+use crate::journal::NetnsId;
+use crate::netns;
 use crate::roots::TuneRoots;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -19,13 +22,42 @@ pub(super) struct NetworkDevice {
     pub(super) index: u32,
     /// Its name when it was first looked at, for messages and shell lines.
     pub(super) name: String,
+    /// Where it is; `None`: in the namespace of the calling thread.
+    netns: Option<NamedNetns>,
+}
+
+/// A network namespace, and its name when it was first looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct NamedNetns {
+    name: String,
+    id: NetnsId,
+}
+
+impl NamedNetns {
+    /// Understands `NAME/INODE.COOKIE`; the cookie is 0 where the kernel has none.
+    fn parse(text: &str) -> Option<NamedNetns> {
+        let (name, id) = text.split_once('/')?;
+        let (inode, cookie) = id.split_once('.')?;
+        let cookie = Some(cookie.parse().ok()?).filter(|cookie| *cookie > 0);
+        Some(NamedNetns { name: name.into(), id: NetnsId { inode: inode.parse().ok()?, cookie } })
+    }
+}
+
+impl fmt::Display for NamedNetns {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}.{}", self.name, self.id.inode, self.id.cookie.unwrap_or(0))
+    }
 }
 
 impl NetworkDevice {
-    /// Understands `INDEX:NAME`.
+    /// Understands `INDEX:NAME`, and `NETNS/INODE.COOKIE/INDEX:NAME` of a device in another namespace.
     pub(super) fn parse(rest: &str) -> Option<NetworkDevice> {
-        let (index, name) = rest.split_once(':')?;
-        Some(NetworkDevice { index: index.parse().ok()?, name: name.into() })
+        let (netns, device) = match rest.rsplit_once('/') {
+            Some((netns, device)) => (Some(NamedNetns::parse(netns)?), device),
+            None => (None, rest),
+        };
+        let (index, name) = device.split_once(':')?;
+        Some(NetworkDevice { index: index.parse().ok()?, name: name.into(), netns })
     }
 
     /// The device of this name.
@@ -37,7 +69,45 @@ impl NetworkDevice {
         let absent = |_| format!("there is no network device '{name}' in this network namespace");
         let index = socket().and_then(|socket| name_to_index(socket, name)).map_err(absent)?;
         check_shown(name, roots)?;
-        Ok(NetworkDevice { index, name: name.into() })
+        Ok(NetworkDevice { index, name: name.into(), netns: None })
+    }
+
+    /// The device of this name, or of `NETNS:NAME` in a namespace that has a name.
+    ///
+    /// # Errors
+    /// There is no such namespace, or no such device in it.
+    pub(super) fn find_in(name: &str, roots: &TuneRoots) -> Result<NetworkDevice, String> {
+        // No device has a colon in its name.
+        let Some((netns, device)) = name.rsplit_once(':') else { return NetworkDevice::find(name, roots) };
+        live_only(roots)?;
+        let found = netns::named(netns, |id| (id, socket().and_then(|socket| name_to_index(socket, device))));
+        let (id, index) =
+            found.map_err(|error| format!("cannot enter network namespace '{netns}': {error}"))?;
+        let index = index
+            .map_err(|_| format!("there is no network device '{device}' in network namespace '{netns}'"))?;
+        let netns = Some(NamedNetns { name: netns.into(), id });
+        Ok(NetworkDevice { index, name: device.into(), netns })
+    }
+
+    /// Does `work` where the device is.
+    ///
+    /// # Errors
+    /// The namespace is gone (`NotFound`) or cannot be entered, or what `work` says.
+    pub(super) fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        match &self.netns {
+            None => work(),
+            Some(netns) => {
+                netns::within(netns.id, work)?.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
+            }
+        }
+    }
+
+    /// How a shell calls a program where the device is.
+    pub(super) fn shell(&self, program: &str) -> String {
+        match &self.netns {
+            None => program.to_owned(),
+            Some(netns) => format!("ip netns exec {} {program}", netns.name),
+        }
     }
 
     /// Refuses an index that no device has.
@@ -55,6 +125,9 @@ impl NetworkDevice {
 
 impl fmt::Display for NetworkDevice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(netns) = &self.netns {
+            write!(out, "{netns}/")?;
+        }
         write!(out, "{}:{}", self.index, self.name)
     }
 }

@@ -8,6 +8,7 @@ mod at_boot;
 mod config;
 pub(crate) mod control_group;
 mod device;
+mod disk_limit;
 pub(crate) mod ethtool;
 mod ext_journal;
 mod file;
@@ -15,17 +16,20 @@ mod limit;
 mod listener;
 pub(crate) mod mount;
 pub(crate) mod qdisc;
+mod token_bucket;
 
 pub(crate) use at_boot::{AtBoot, UNITS};
 pub(crate) use config::Directives;
 pub(crate) use control_group::CpuGroups;
 pub(crate) use device::INTERFACE;
+pub(crate) use disk_limit::{DISK, DiskLimits, READ_BPS, READ_IOPS, WRITE_BPS, WRITE_IOPS};
+pub use disk_limit::{LimitedDisk, limited_disks};
 pub(crate) use ext_journal::ExtJournals;
 pub(crate) use file::{DeviceFiles, Sysctls, expanded, read_file};
 pub(crate) use limit::{LOCKED_MEMORY, OPEN_FILES, PROCESSES, ProcessLimits};
 pub(crate) use listener::Backlogs;
 pub(crate) use mount::Mounts;
-pub(crate) use qdisc::Qdiscs;
+pub(crate) use qdisc::{LinkRates, Qdiscs};
 
 use crate::name::SettingName;
 use crate::roots::TuneRoots;
@@ -148,9 +152,10 @@ pub(crate) trait SettingFamily: fmt::Debug + Sync {
 type Parse = fn(&str) -> Option<Arc<dyn Setting>>;
 
 /// The kinds of settings, by what their places begin with. What begins otherwise is the path of a file of the kernel.
-const KINDS: [(&str, Parse); 8] = [
+const KINDS: [(&str, Parse); 9] = [
     (limit::PREFIX, |rest| kind(limit::ProcessLimit::parse(rest))),
     (control_group::PREFIX, |rest| kind(control_group::CpuGroup::parse(rest))),
+    (disk_limit::PREFIX, |rest| kind(disk_limit::DiskLimit::parse(rest))),
     (listener::PREFIX, |rest| kind(listener::Backlog::parse(rest))),
     (qdisc::PREFIX, |rest| kind(qdisc::RootQdisc::parse(rest))),
     (ethtool::PREFIX, |rest| kind(ethtool::GroupOfDevice::parse(rest))),
@@ -233,8 +238,11 @@ mod tests {
             "limit:77:4711:nofile",
             "cgroup:cpu:v1:77:4711:/system.slice/nginx.service",
             "cgroup:cpu:v2+:77:4711:/",
+            "disklimit:v1:write_iops:7:3:/",
+            "disklimit:v2:read_bps:8:16:/system.slice/mariadb.service",
             "listener:12:34",
             "qdisc:3:eth0.100",
+            "qdisc:web/4026532500.7/3:eth0",
             "ethtool:rings:3:eth0",
             "mount:4026531841:65:7:0:/srv/my data",
             "config:nginx:1700000000123456789:/etc/nginx/nginx.conf",
@@ -254,8 +262,12 @@ mod tests {
             "cgroup:cpu:v3:77:4711:/",
             "cgroup:cpu:v1:77:4711:/../x",
             "cgroup:cpu:v1:77:/",
+            "disklimit:v1:write_iops:7:3:own",
+            "disklimit:v1:write_iops:7:3:/../x",
+            "disklimit:v3:write_iops:7:3:/",
             "listener:x:1",
             "qdisc:eth0",
+            "qdisc:web/x/3:eth0",
             "ethtool:rings",
             "ethtool:other:3:eth0",
             "mount:1:2:3",

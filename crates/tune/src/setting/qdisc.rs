@@ -4,12 +4,14 @@
 //! after its parent. Options are the bytes of the kernel's `TCA_OPTIONS` in hexadecimal digits, omitted if there are none. A
 //! handle of 0 means that the kernel chose the discipline itself, and will choose it again when the root is deleted
 //! (`net/sched/sch_api.c`, `net/sched/sch_generic.c`). A discipline with its own classes or filters is refused: it could not
-//! be restored.
+//! be restored. Of a token bucket (`tbf`) the rate alone is a setting too, [`LinkRates`].
 
 use super::device::{INTERFACE, NetworkDevice};
+use super::token_bucket::TokenBucket;
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;
 use crate::roots::TuneRoots;
+use crate::text::one_line;
 use std::fmt::{self, Write};
 use std::io;
 use sysdyno_netlink::{CREATE, NetlinkSocket, REPLACE, find, put, text, word};
@@ -40,6 +42,9 @@ const BUILT_IN: [&str; 4] = ["noqueue", "pfifo", "bfifo", "pfifo_fast"];
 /// Handles that ours get: the second where the first is taken. Unit: major numbers.
 const HANDLES: [u16; 2] = [0x5d00, 0x5d01];
 
+/// The discipline whose rate is a setting of its own.
+const BUCKET: &str = "tbf";
+
 /// One discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Qdisc {
@@ -67,6 +72,32 @@ impl SettingFamily for Qdiscs {
     }
 }
 
+/// Rates of token buckets at the root of devices, by the names of the devices, which may be in a namespace that has a name.
+#[derive(Debug)]
+pub(crate) struct LinkRates;
+
+impl SettingFamily for LinkRates {
+    fn place(&self, _: &str) -> String {
+        "rtnetlink(7): the token bucket at the root of the device".into()
+    }
+
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
+        Ok(vec![SettingPlace::of(RootQdisc(NetworkDevice::find_in(name.first(), roots)?))])
+    }
+
+    fn witnesses(&self) -> &'static [&'static str] {
+        INTERFACE
+    }
+
+    fn edited(&self, _: &SettingName<'_>, text: &str, value: String) -> Result<String, String> {
+        let found = root(text).filter(|root| root.kind == BUCKET);
+        let found = found.ok_or("it has no token bucket (tbf) at its root, whose rate could be changed")?;
+        let rate_kbps = value.parse().map_err(|_| format!("'{value}' is not a number"))?;
+        let bucket = TokenBucket::parse(&found.options)?.at_rate(rate_kbps)?;
+        Ok(text.replacen(&digits(&found.options), &digits(&bucket.options()), 1))
+    }
+}
+
 /// The discipline at the root of a device.
 #[derive(Debug)]
 pub(super) struct RootQdisc(NetworkDevice);
@@ -85,47 +116,68 @@ impl fmt::Display for RootQdisc {
 
 impl Setting for RootQdisc {
     fn read(&self, _: &TuneRoots) -> io::Result<String> {
-        let mut found = Vec::new();
-        let of_device = |message: &[u8]| found.extend(parse(message, self.0.index));
-        NetlinkSocket::route()?.list(RTM_GETQDISC, &head(0, 0, 0), of_device)?;
-        // A device that is not there and one without any discipline look the same in a dump.
-        self.0.check_there()?;
-        Ok(shown(found))
+        self.0.within(|| {
+            let mut found = Vec::new();
+            let of_device = |message: &[u8]| found.extend(parse(message, self.0.index));
+            NetlinkSocket::route()?.list(RTM_GETQDISC, &head(0, 0, 0), of_device)?;
+            // A device that is not there and one without any discipline look the same in a dump.
+            self.0.check_there()?;
+            Ok(listed(found))
+        })
     }
 
     fn write(&self, _: &TuneRoots, text: &str) -> io::Result<()> {
-        let root = root(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let mut netlink = NetlinkSocket::route()?;
+        let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
+        let root = root(text).ok_or_else(wrong)?;
         let mut request = head(self.0.index, root.handle, TC_H_ROOT);
         if root.handle == 0 {
-            return netlink.change(RTM_DELQDISC, 0, &request);
+            return self.0.within(|| NetlinkSocket::route()?.change(RTM_DELQDISC, 0, &request));
         }
         put(&mut request, TCA_KIND, format!("{}\0", root.kind).as_bytes());
-        if !root.options.is_empty() {
-            put(&mut request, TCA_OPTIONS, &root.options);
+        let options = match root.kind == BUCKET {
+            true => TokenBucket::parse(&root.options).map_err(|_| wrong())?.request(),
+            false => root.options,
+        };
+        if !options.is_empty() {
+            put(&mut request, TCA_OPTIONS, &options);
         }
-        netlink.change(RTM_NEWQDISC, CREATE | REPLACE, &request)
+        self.0.within(|| NetlinkSocket::route()?.change(RTM_NEWQDISC, CREATE | REPLACE, &request))
     }
 
     fn shell_line(&self, _: &TuneRoots, text: &str) -> String {
-        let name = &self.0.name;
+        let (name, tc) = (&self.0.name, self.0.shell("tc"));
         match root(text) {
-            Some(root) if root.handle == 0 => format!("tc qdisc delete dev {name} root"),
+            Some(root) if root.handle == 0 => format!("{tc} qdisc delete dev {name} root"),
+            Some(root) if root.kind == BUCKET => match TokenBucket::parse(&root.options) {
+                Ok(bucket) => {
+                    let handle = root.handle >> 16;
+                    format!("{tc} qdisc change dev {name} root handle {handle:x}: {BUCKET} {bucket}")
+                }
+                Err(cause) => format!("# {cause}"),
+            },
             Some(root) => {
                 let handle = root.handle >> 16;
                 let limit = word(&root.options, 0).filter(|_| FIFOS.contains(&root.kind.as_str()));
                 let limit = limit.map_or(String::new(), |limit| format!(" limit {limit}"));
                 let line =
-                    format!("tc qdisc replace dev {name} root handle {handle:x}: {}{limit}", root.kind);
+                    format!("{tc} qdisc replace dev {name} root handle {handle:x}: {}{limit}", root.kind);
                 let is_said = root.options.is_empty() || !limit.is_empty();
                 if is_said { line } else { format!("{line} # and its options, which were {text}") }
             }
             None => format!("# cannot parse the old discipline of {name}: {text}"),
         }
     }
+
+    fn shown(&self, text: &str, _: &str) -> String {
+        let bucket = root(text).filter(|root| root.kind == BUCKET);
+        match bucket.and_then(|root| TokenBucket::parse(&root.options).ok()) {
+            Some(bucket) => format!("{BUCKET} {bucket}"),
+            None => one_line(text),
+        }
+    }
 }
 
-fn shown(mut all: Vec<Qdisc>) -> String {
+fn listed(mut all: Vec<Qdisc>) -> String {
     all.retain(|qdisc| qdisc.parent != TC_H_INGRESS);
     all.sort_by_key(|qdisc| (qdisc.parent != TC_H_ROOT, qdisc.parent));
     if all.first().is_none_or(|root| root.parent != TC_H_ROOT) {
@@ -140,9 +192,13 @@ fn shown(mut all: Vec<Qdisc>) -> String {
         if !qdisc.options.is_empty() {
             text.push(' ');
         }
-        qdisc.options.iter().fold(text, |text, byte| format!("{text}{byte:02x}"))
+        text + &digits(&qdisc.options)
     });
     texts.collect::<Vec<_>>().join(" ")
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A discipline of a device; `None` if the message is about another one.
@@ -197,8 +253,7 @@ pub(crate) fn typed(typed: &str, old: &str, is_there: impl Fn(&str) -> bool) -> 
         [] => Ok(format!("{kind} {major:x}:")),
         ["limit", limit] if FIFOS.contains(&kind) => {
             let limit: u32 = limit.parse().map_err(|_| format!("'{limit}' is not a number"))?;
-            let digits: String = limit.to_ne_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok(format!("{kind} {major:x}: {digits}"))
+            Ok(format!("{kind} {major:x}: {}", digits(&limit.to_ne_bytes())))
         }
         _ => Err("it takes a discipline, and for pfifo and bfifo a limit, such as 'pfifo limit 1000'".into()),
     }
@@ -231,7 +286,7 @@ mod tests {
     fn texts_say_all_that_is_sent_back() {
         for text in ["noqueue 0:", "pfifo 8001: e8030000", "fq 5d00:", "fq_codel 1: 0800010000040000"] {
             let root = root(text).expect("is a discipline");
-            assert_eq!(shown(vec![root]), text);
+            assert_eq!(listed(vec![root]), text);
         }
         let below = |parent, kind: &str| Qdisc { kind: kind.into(), handle: 0, parent, options: vec![1] };
         let all = vec![
@@ -240,8 +295,8 @@ mod tests {
             below(TC_H_INGRESS, "clsact"),
             below(1, "fq_codel"),
         ];
-        assert_eq!(shown(all), "mq 0: 01 0:1 fq_codel 0: 01 0:2 fq_codel 0: 01");
-        assert_eq!(shown(Vec::new()), "default 0:");
+        assert_eq!(listed(all), "mq 0: 01 0:1 fq_codel 0: 01 0:2 fq_codel 0: 01");
+        assert_eq!(listed(Vec::new()), "default 0:");
         for wrong in ["", "fq", "fq 5d00", "fq 5d00: 0x", "fq 5d00: 012"] {
             assert_eq!(root(wrong), None, "{wrong}");
         }
@@ -268,6 +323,27 @@ mod tests {
             assert!(refused.contains(cause), "{text} over {old}: {refused}");
         }
         assert_eq!(typed("fq", "noqueue 0:", |kind| kind == "fq").as_deref(), Ok("fq 5d00:"));
+    }
+
+    /// A token bucket of 100 Mbit/s and 128 KiB, as the kernel shows it.
+    const BUCKET_TEXT: &str =
+        "tbf 8001: 28000100000100000000000020bcbe00000000000000000000000000000012000080020000000000";
+
+    #[test]
+    fn of_a_token_bucket_the_rate_alone_is_changed() {
+        let edit = |text: &str, rate: &str| {
+            let name = SettingName::of("netdev.*.rate_kbps", "netdev.web:eth0.rate_kbps").expect("is one");
+            LinkRates.edited(&name, text, rate.into())
+        };
+        assert_eq!(edit(BUCKET_TEXT, "100000").as_deref(), Ok(BUCKET_TEXT), "it has this rate");
+        let slower = edit(BUCKET_TEXT, "80000").expect("is a rate");
+        let shown = |text: &str| RootQdisc::parse("3:eth0").expect("is a device").shown(text, "");
+        assert_eq!(shown(BUCKET_TEXT), "tbf rate 100000000bit burst 131072b limit 1179648b");
+        assert!(shown(&slower).starts_with("tbf rate 80000000bit burst 131072b"), "{}", shown(&slower));
+        assert_eq!(edit(&slower, "100000").as_deref(), Ok(BUCKET_TEXT), "and back");
+        for (text, rate) in [("noqueue 0:", "100"), (BUCKET_TEXT, "99999999"), ("tbf 8001: 00", "100")] {
+            assert!(edit(text, rate).is_err(), "{text} at {rate}");
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! A disk is identified by its number and sequence, an interrupt by its purpose, an interface by its index and address: if a
 //! name has meanwhile passed to another device, nothing is written to it.
 
-use super::{INT_MAX, Risk, Scope, Tunable, int};
-use crate::setting::{DeviceFiles, INTERFACE};
+use super::{INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
+use crate::setting::{DISK, DeviceFiles, DiskLimits, INTERFACE, READ_BPS, READ_IOPS, WRITE_BPS, WRITE_IOPS};
 use crate::value::ValueKind;
 
 const THP: &str = "admin-guide/mm/transhuge.rst";
@@ -22,7 +22,7 @@ const fn thp(path: &'static str) -> DeviceFiles {
 }
 
 const fn disk(path: &'static str) -> DeviceFiles {
-    DeviceFiles { path, witnesses: &["/sys/block/*/dev", "/sys/block/*/diskseq"] }
+    DeviceFiles { path, witnesses: DISK }
 }
 
 const fn interface(path: &'static str) -> DeviceFiles {
@@ -43,6 +43,19 @@ const IRQ: DeviceFiles = DeviceFiles {
     path: "/proc/irq/*/smp_affinity_list",
     witnesses: &["/sys/kernel/irq/*/actions", "/sys/kernel/irq/*/hwirq", "/sys/kernel/irq/*/chip_name"],
 };
+
+/// A limit that control groups set on a disk.
+const fn disk_limit(
+    id: &'static str,
+    family: &'static DiskLimits,
+    unit: &'static str,
+    does: &'static str,
+) -> Tunable {
+    Tunable::new(id, int(1, LONG_MAX), unit, does)
+        .of(Scope::Device, "admin-guide/cgroup-v2.rst")
+        .risks(Risk::Medium)
+        .at(family)
+}
 
 /// Settings of devices.
 pub const TABLE: &[Tunable] = &[
@@ -78,6 +91,14 @@ pub const TABLE: &[Tunable] = &[
     file("block.*.add_random", int(0, 1), "switch",
         "Whether completions of the disk add to the kernel's randomness. Quick disks save a little without.")
         .of(Scope::Device, BLOCK).at(&disk("/sys/block/*/queue/add_random")),
+    disk_limit("block.*.read_iops", &READ_IOPS, "requests per second",
+        "Most reads of the disk in a second, in every control group that has such a limit for it. One that is not there is not made."),
+    disk_limit("block.*.write_iops", &WRITE_IOPS, "requests per second",
+        "Most writes to the disk in a second, in every control group that has such a limit for it. One that is not there is not made."),
+    disk_limit("block.*.read_bps", &READ_BPS, "bytes",
+        "Most bytes that are read from the disk in a second, in every control group that has such a limit for it. One that is not there is not made."),
+    disk_limit("block.*.write_bps", &WRITE_BPS, "bytes",
+        "Most bytes that are written to the disk in a second, in every control group that has such a limit for it. One that is not there is not made."),
     file("cpufreq.policy*.governor", ValueKind::Listed { file: "/sys/devices/system/cpu/cpufreq/policy*/scaling_available_governors" },
         "governor",
         "Who chooses the frequency of these CPUs: highest always (performance), lowest (powersave without a vendor driver), or by load (schedutil, ondemand). Measured times depend on it more than on most settings; machines whose hypervisor or firmware decides have none.")

@@ -3,9 +3,9 @@
 //! A setting that a device does not have is refused, with a list of those that it has. `sysdyno tune plan` shows which of
 //! these a device has; it only reads.
 
-use super::{Risk, Scope, Tunable};
-use crate::setting::Qdiscs;
+use super::{Risk, Scope, Tunable, int};
 use crate::setting::ethtool::{CHANNELS, COALESCING, DeviceGroup, OFFLOADS, RINGS};
+use crate::setting::{LinkRates, Qdiscs};
 use crate::value::ValueKind;
 
 const ETHTOOL: &str = "networking/ethtool-netlink.rst";
@@ -18,6 +18,9 @@ const QUEUES: &[&str] = &[
     "/sys/class/net/*/queues/+/xps_rxqs",
     "/sys/class/net/*/queues/+/tx_maxrate",
 ];
+
+/// Rates from here on have more than 32 bits of bytes per second.
+const RATE_MAX_KBPS: i128 = 34_000_000;
 
 const fn ethtool(
     id: &'static str,
@@ -33,6 +36,9 @@ pub const TABLE: &[Tunable] = &[
     Tunable::new("netdev.*.qdisc", ValueKind::Discipline, "discipline",
         "How packets wait until the device sends them: fq spaces out the connections of a server, fq_codel keeps waiting short, pfifo and bfifo are plain queues with a limit in packets or bytes. One that the kernel chose, or a plain one, can be put back with its parameters; trees with classes are left alone.")
         .of(Scope::NetworkDevice, "net/sched/sch_api.c").risks(Risk::Medium).at(&Qdiscs),
+    Tunable::new("netdev.*.rate_kbps", int(8, RATE_MAX_KBPS), "kilobits per second",
+        "How fast the token bucket (tbf) at the root of the device lets packets through; its burst and queue stay as they are. There has to be one: a link that nothing limits has no such setting. A device in a network namespace is written NAMESPACE:DEVICE.")
+        .of(Scope::NetworkDevice, "net/sched/sch_tbf.c").risks(Risk::Medium).at(&LinkRates),
     ethtool("netdev.*.channels", &CHANNELS, ValueKind::Pairs,
         "Queues of the device, each with its interrupt: rx, tx, other, combined. One for each CPU spreads receive work over all of them; most drivers take the link down for a moment to change it.")
         .risks(Risk::High).resets(QUEUES),

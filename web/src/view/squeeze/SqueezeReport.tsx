@@ -60,7 +60,7 @@ function Checks({ payload: { conclusion, damage, found } }: { payload: SqueezePa
 }
 
 function Answer({ payload: { conclusion } }: { payload: SqueezePayload }) {
-  const first = conclusion.rows.find(({ kind }) => kind === "cpu");
+  const first = conclusion.rows.find(({ kind }) => kind === "cpu" || kind === "link" || kind === "disk");
   const gain = conclusion.void.length === 0 ? (first?.gain_at_most_ratio ?? null) : null;
   return (
     <section id="result" class="answer" aria-labelledby="headline" tabIndex={-1}>

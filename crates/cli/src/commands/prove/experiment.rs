@@ -1,5 +1,6 @@
 //! One experiment about one finding.
 
+use super::told::words;
 use super::{Asked, ProveSession, Proved, untried};
 use crate::args::ComparisonForm;
 use crate::commands::squeeze::SqueezeSession;
@@ -130,21 +131,22 @@ impl ProveSession<'_> {
         session.carry_out(&tryout, ui)
     }
 
-    /// Takes CPU time away from the server.
+    /// Takes a part of what is short away from the server.
     pub(super) fn squeeze(
         &self,
         asked: &Asked<'_>,
-        plan: &ProofPlan,
+        (plan, kind): (&ProofPlan, ResourceKind),
         (budget, proved): (Duration, &mut Proved),
         ui: &Ui,
     ) -> FindingProof {
-        ui.note("  no change is known here that answers it, so CPU time is taken away");
+        let what = words(kind);
+        ui.note(&format!("  no change is known here that answers it, so {what} is taken away"));
         let begin_mono_ns = clock::pair().mono_ns;
         let draft = SqueezeDraft {
             url: asked.run.load.target.url.clone(),
             options: SqueezeOptions {
                 depth: vec![PercentOption(SQUEEZE_DEPTH)],
-                only: vec![Word(ResourceKind::Cpu)],
+                only: vec![Word(kind)],
                 budget: Some(Typed(SpanNs::from_secs(budget.as_secs()))),
                 pairs: Some(SQUEEZE_PAIRS),
                 window: Some(Typed(SQUEEZE_WINDOW)),
@@ -164,20 +166,20 @@ impl ProveSession<'_> {
         let squeezed = draft.finish(&Here).and_then(|checked| session.carry_out(&checked.plan, None, ui));
         let squeezed = match squeezed {
             Ok(squeezed) => squeezed,
-            Err(error) => return untried(plan, format!("CPU time could not be taken away: {error:#}")),
+            Err(error) => return untried(plan, format!("{what} could not be taken away: {error:#}")),
         };
         proved.exit = grave(squeezed.exit);
-        let found = squeezed.conclusion.as_ref().map(outcome_of_squeeze);
+        let found = squeezed.conclusion.as_ref().map(|conclusion| outcome_of_squeeze(conclusion, kind));
         let (outcome, row) = found.unwrap_or((ProofOutcome::Untried, None));
         let told = |row: &SqueezeRow| row.sentence.clone();
         FindingProof {
             means: ProofMeans::Squeeze,
-            tried: row.map_or_else(|| "CPU".to_owned(), |row| row.name.clone()),
+            tried: row.map_or_else(|| what.to_owned(), |row| row.name.clone()),
             run: squeezed.run.as_ref().map(folder_name),
             outcome,
             effect: row.and_then(|row| row.elasticities.first()).and_then(|first| first.effect),
             begin_mono_ns,
-            ..untried(plan, row.map_or_else(|| "CPU time could not be taken away".to_owned(), told))
+            ..untried(plan, row.map_or_else(|| format!("{what} could not be taken away"), told))
         }
     }
 }

@@ -117,13 +117,13 @@ impl ProveSession<'_> {
             }
         }
         let left = until(deadline);
-        let proof = match plan.is_squeezable && left >= SQUEEZE_MIN {
-            true => self.squeeze(asked, plan, (left, proved), ui),
-            false if plan.changes.is_empty() || !plan.not_allowed.is_empty() => {
+        let proof = match plan.squeezed.filter(|_| left >= SQUEEZE_MIN) {
+            Some(kind) => self.squeeze(asked, (plan, kind), (left, proved), ui),
+            None if plan.changes.is_empty() || !plan.not_allowed.is_empty() => {
                 untried(plan, why_not(plan, SQUEEZE_MIN))
             }
             // All that answers it was tried.
-            false => return,
+            None => return,
         };
         say(&proof, ui);
         proved.proofs.push(proof);

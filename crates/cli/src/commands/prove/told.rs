@@ -7,6 +7,7 @@ use sysdyno_analyze::autotune::remedies;
 use sysdyno_analyze::proof::ProofPlan;
 use sysdyno_record::plan::ProvePlan;
 use sysdyno_record::proof::FindingProof;
+use sysdyno_record::squeeze::ResourceKind;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::escape;
 
@@ -28,18 +29,28 @@ pub(crate) fn list_changes(ui: &Ui) {
     }
 }
 
+/// What is taken away, in words.
+pub(super) fn words(kind: ResourceKind) -> &'static str {
+    match kind {
+        ResourceKind::Link => "a part of the link's rate",
+        ResourceKind::Disk => "a part of what the disk may do",
+        _ => "CPU time",
+    }
+}
+
 /// Why nothing was done about a finding.
 pub(super) fn why_not(plan: &ProofPlan, squeeze_min: Duration) -> String {
-    match plan.not_allowed.first() {
-        Some(change) => {
+    match (plan.not_allowed.first(), plan.squeezed) {
+        (Some(change), _) => {
             let needs: Vec<&str> = change.needs.iter().map(|need| need.name()).collect();
             format!("{} would answer it; that takes --allow-change {}", change.title, needs.join(","))
         }
-        None if plan.is_squeezable => format!(
-            "no change is known here that answers it, and taking CPU time away needs {} of the budget",
+        (None, Some(kind)) => format!(
+            "no change is known here that answers it, and taking {} away needs {} of the budget",
+            words(kind),
             SpanNs::from_secs(squeeze_min.as_secs())
         ),
-        None => "no change is known here that answers it".to_owned(),
+        (None, None) => "no change is known here that answers it".to_owned(),
     }
 }
 

@@ -12,6 +12,7 @@ mod pilot;
 mod squeeze;
 mod squeezer;
 mod strangers;
+mod surroundings;
 mod trials;
 
 pub use arms::planned_changes;

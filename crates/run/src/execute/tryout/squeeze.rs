@@ -6,6 +6,7 @@
 
 use super::arms::Arms;
 use super::squeezer::Squeezer;
+use super::surroundings::surroundings;
 use super::{Lab, Tuning};
 use crate::agent::{Generator, RemoteAgent};
 use crate::error::RunError;
@@ -13,7 +14,7 @@ use crate::execute::RunJournal;
 use crate::execute::steps::{Bench, Hosts, SamplingPlan, trial_plan};
 use std::time::Duration;
 use sysdyno_analyze::search::TrialRequest;
-use sysdyno_analyze::squeeze::{GeneratorCpus, conclude, find, try_plan};
+use sysdyno_analyze::squeeze::{conclude, find, resource_name, try_plan};
 use sysdyno_analyze::tryout::{observe_pilot, settle_rate, settle_warmup};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::{TrialEnding, TrialPurpose};
@@ -21,7 +22,7 @@ use sysdyno_record::plan::{Arrival, LoadPlan};
 use sysdyno_record::squeeze::{LeftOutResource, SqueezeConclusion, SqueezePlan, SqueezedResources};
 use sysdyno_record::tryout::{Settled, TryLine, TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::TuneError;
+use sysdyno_tune::{TuneError, TuneRoots};
 
 /// Length of the pilot's window: the tiers behind the server are found within it, and what their threads use.
 const PILOT: SpanNs = SpanNs::from_secs(4);
@@ -109,10 +110,9 @@ impl Pilot<'_, '_, '_> {
         if done.end.ending == TrialEnding::Interrupted || self.bench.journal.is_interrupted() {
             return Ok(None);
         }
-        let generator = generator(load);
-        let ends = (&done.begin, &done.end);
+        let (ends, roots) = ((&done.begin, &done.end), TuneRoots::at(&self.order.tuning.root));
         let (pilot, found) = self.bench.journal.last_trial(ends, &done.latency, &[], |view| {
-            (observe_pilot(view), find(view, self.order.plan, &generator))
+            (observe_pilot(view), find(view, self.order.plan, &surroundings(load, view, &roots)))
         });
         self.bench.cool_down()?;
         if pilot.goodput_hz <= 0.0 {
@@ -163,12 +163,12 @@ impl Pilot<'_, '_, '_> {
         }
         let reason =
             |of: u32| refused.iter().find(|(number, _)| *number == of).map(|(_, reason)| reason.clone());
-        let contrasts = found.contrasts.clone();
+        let (contrasts, all) = (found.contrasts.clone(), found.resources.clone());
         let mut left_out = Vec::new();
         found.resources.retain(|resource| {
             let made = resource.contrasts.iter().filter_map(|number| contrasts.get(*number as usize));
             let reason = made.filter_map(|made| reason(made.a).or_else(|| reason(made.b))).next();
-            let name = resource.tier.clone().unwrap_or_else(|| resource.kind.name().to_owned());
+            let name = resource_name(resource, &all);
             left_out.extend(reason.clone().map(|reason| LeftOutResource { name, reason }));
             reason.is_none()
         });
@@ -189,16 +189,4 @@ fn request(plan: &TryPlan, load: &LoadPlan) -> TrialRequest {
         warmup: SpanNs(0),
         seed: plan.seed,
     }
-}
-
-/// Where this process sends a load from.
-fn generator(load: &LoadPlan) -> GeneratorCpus {
-    let cpus = sysdyno_load::generator_cpus(load.threads.min(load.connections));
-    let mut cpus: Vec<u32> = match cpus.iter().copied().collect::<Option<Vec<u32>>>() {
-        Some(cpus) => cpus,
-        None => sysdyno_observe::allowed_cpus(std::process::id()).unwrap_or_default(),
-    };
-    cpus.sort_unstable();
-    cpus.dedup();
-    GeneratorCpus { pid: std::process::id(), cpus }
 }

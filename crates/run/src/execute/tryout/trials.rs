@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::execute::change::{clean, prepare};
 use crate::execute::steps::trial_plan;
 use sysdyno_analyze::search::{Search, TrialRequest};
-use sysdyno_analyze::squeeze::fewer_in_flight;
+use sysdyno_analyze::squeeze::seen_bites;
 use sysdyno_analyze::tryout::{
     CommandOutcome, NextTrial, ObservedTrial, observe_capacity, observe_command, observe_load,
 };
@@ -15,7 +15,7 @@ use sysdyno_record::command::CommandSpec;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{Arrival, HardStops, LoadPlan, RunPlan};
-use sysdyno_record::squeeze::SqueezeBite;
+use sysdyno_record::squeeze::{SqueezeAction, SqueezeBite};
 use sysdyno_record::tryout::{Action, Settled, TryTrial, TryWorkload};
 use sysdyno_record::units::SpanNs;
 
@@ -23,11 +23,11 @@ use sysdyno_record::units::SpanNs;
 struct Ran {
     observation: ObservedTrial,
     load_trials: Vec<u32>,
-    /// How much less was on its way, if the variant takes connections.
-    fewer: Option<SqueezeBite>,
+    /// What its readings show of what the variant takes away.
+    bites: Vec<SqueezeBite>,
 }
 
-impl Lab<'_, '_, '_> {
+impl<'a> Lab<'a, '_, '_> {
     pub(super) fn trial(&mut self, next: &NextTrial, settled: &Settled) -> Result<TryTrial, RunError> {
         self.bench.journal.show_next(next);
         let InForce { read_back, wrong } = self.arms.enter(&mut self.bench, next.variant)?;
@@ -41,7 +41,7 @@ impl Lab<'_, '_, '_> {
         };
         let end_mono_ns = clock::monotonic();
         let mut bites = self.squeezer.end()?;
-        bites.extend(ran.fewer);
+        bites.extend(ran.bites);
         // What changed under way is not what was compared, whoever took CPUs besides.
         let wrong =
             if wrong.is_empty() { self.arms.read_back(&mut self.bench, next.variant)?.wrong } else { wrong };
@@ -86,7 +86,8 @@ impl Lab<'_, '_, '_> {
 
     fn run_load(&mut self, load: &LoadPlan, next: &NextTrial, settled: &Settled) -> Result<Ran, RunError> {
         let base = self.load_of(load, next.variant);
-        let left = self.connections_of(next.variant);
+        let squeeze = self.squeeze_of(next.variant);
+        let left = squeeze.and_then(|squeeze| squeeze.connections);
         let request = TrialRequest {
             purpose: TrialPurpose::Try,
             arrival: if settled.rate_hz.is_some() { open(load.arrival) } else { Arrival::Closed },
@@ -101,18 +102,18 @@ impl Lab<'_, '_, '_> {
         let done = self.bench.load(request.purpose, trial_plan(&base, &request), span)?;
         let observation = self.observe(&done, next.variant, clock_step_ns(&clocks));
         let ends = (&done.begin, &done.end);
-        let fewer = left.and_then(|left| {
+        let bites = squeeze.map_or_else(Vec::new, |squeeze| {
             self.bench
                 .journal
-                .last_trial(ends, &done.latency, &[], |view| fewer_in_flight(view, load.connections, left))
+                .last_trial(ends, &done.latency, &[], |view| seen_bites(view, squeeze, load.connections))
         });
-        Ok(Ran { observation, load_trials: vec![done.begin.trial], fewer })
+        Ok(Ran { observation, load_trials: vec![done.begin.trial], bites })
     }
 
-    /// So many connections a variant leaves to the load; `None`: all.
-    fn connections_of(&self, variant: u32) -> Option<u32> {
+    /// What a variant takes away; `None`: nothing.
+    fn squeeze_of(&self, variant: u32) -> Option<&'a SqueezeAction> {
         match &self.plan.variants[variant as usize].action {
-            Action::Squeeze(squeeze) => squeeze.connections,
+            Action::Squeeze(squeeze) => Some(squeeze),
             _ => None,
         }
     }
@@ -132,7 +133,7 @@ impl Lab<'_, '_, '_> {
             self.bench.cool_down()?;
         }
         let observation = observe_capacity(&observations, search.capacity().rate_hz);
-        Ok(Ran { observation, load_trials, fewer: None })
+        Ok(Ran { observation, load_trials, bites: Vec::new() })
     }
 
     fn observe(
@@ -154,7 +155,7 @@ impl Lab<'_, '_, '_> {
         self.bench.ask(|agent, link| agent.rest(COMMAND_REST, link))?;
         let series = self.bench.journal.series();
         let observation = observe_command(&outcome, series, &plan.limits, clock_step_ns(&clocks));
-        Ok(Ran { observation, load_trials: Vec::new(), fewer: None })
+        Ok(Ran { observation, load_trials: Vec::new(), bites: Vec::new() })
     }
 
     /// The command that is timed in trials of a variant.
