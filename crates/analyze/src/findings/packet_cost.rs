@@ -28,8 +28,8 @@ pub(super) const RULE: Rule = Rule {
     thresholds: &[EACH, SPENT, BUSY],
     place: Place::Server,
     needs: &[column::SOFTNET_PROCESSED, column::CPU_SOFTIRQ],
-    remedy: "look for what is done with each packet: rules of a packet filter (nft list ruleset, iptables -S; a set or a map takes \
-             the place of many), filters of tc, programs that capture packets; keep connections open to have fewer of them",
+    remedy: "look for what is done with each packet: rules of a packet filter (nft list ruleset, iptables -S; one set takes the \
+             place of many), filters of tc, programs that capture packets",
     counterfactual: "without these rules or programs a packet would cost as much",
     examine: Examination::By(examine),
 };

@@ -5,11 +5,12 @@ mod parts;
 mod places;
 mod requests;
 mod round_trip;
+mod tier;
 
 use crate::format::name;
 use crate::readings::{Window, ratio};
 use crate::view::{TrialView, error_ratio, finite_or_zero};
-use group::{Group, Seen};
+use group::Group;
 pub(crate) use parts::largest_part;
 use places::Places;
 use requests::{Arriving, Connections};
@@ -20,6 +21,7 @@ use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::{PathTier, TierWait, WaitKind};
 use sysdyno_record::plan::{Endpoint, NAME_SERVICE_PORT};
 use sysdyno_record::units::MonoNs;
+use tier::PathScene;
 
 /// The tiers in the order of the way, each behind the one that asks it, then those that could not be looked into; empty: the
 /// server's processes are not known.
@@ -35,8 +37,15 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let in_flight = answered.or_else(|| view.in_flight_mean());
     let ended = view.leavers().into_iter().map(|process| process.pid).collect();
     let places = Places::of(&groups, &window, &census);
-    let seen =
-        Seen { window: &window, census: &census, places: &places, ended, rate_hz, are_answered, in_flight };
+    let seen = PathScene {
+        window: &window,
+        census: &census,
+        places: &places,
+        ended,
+        rate_hz,
+        are_answered,
+        in_flight,
+    };
     let mut path: Vec<PathTier> = groups.iter().map(|group| group.tier(&groups, &seen)).collect();
     path.extend(places.outside.iter().map(|(address, asked_by)| outside(address, *asked_by)));
     // Handshakes are read and answered, too, but are in no service time.

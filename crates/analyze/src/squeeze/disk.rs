@@ -20,14 +20,14 @@ const LIMITS: [(&str, Quantity); 4] = [
 
 /// What control groups let a disk do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiskLimits {
+pub struct SqueezableDisk {
     /// Its name.
     pub disk: String,
     /// Its limits by the names of their settings: `write_iops`. Unit: count or bytes, per second.
     pub limits: BTreeMap<&'static str, u64>,
 }
 
-impl DiskLimits {
+impl SqueezableDisk {
     /// How much of what it may the disk did, where it came nearest to a limit; `None`: it was not read. Unit: ratio.
     pub(super) fn used(&self, window: &Window<'_>) -> Option<f64> {
         let used = self.settings(0.0).into_iter().filter_map(|setting| used(window, &setting));

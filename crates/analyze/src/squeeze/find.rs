@@ -2,7 +2,7 @@
 
 use super::link::limited_links;
 use super::list::List;
-use super::surroundings::Surroundings;
+use super::surroundings::PilotSurroundings;
 use super::tier::tiers;
 use crate::readings::Window;
 use crate::view::TrialView;
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use sysdyno_record::squeeze::{BurnKind, ResourceKind, SqueezePlan, SqueezedResources};
 
 /// What a plan can squeeze of the server that a pilot loaded.
-pub fn find(view: &TrialView, plan: &SqueezePlan, around: &Surroundings) -> SqueezedResources {
-    let Surroundings { generator, network, disks } = around;
+pub fn find(view: &TrialView, plan: &SqueezePlan, around: &PilotSurroundings) -> SqueezedResources {
+    let PilotSurroundings { generator, network, disks } = around;
     let mut list = List::new(plan);
     let window = view.server_steady();
     let online = online(&window);

@@ -12,7 +12,7 @@ const USED_MIN: f64 = 0.2;
 const SETTING: [&str; 2] = ["netdev.", ".rate_kbps"];
 
 /// An interface that may send so much and no more.
-pub(super) struct Link<'a> {
+pub(super) struct LimitedLink<'a> {
     /// Its name.
     pub(super) device: &'a str,
     /// Unit: megabits per second.
@@ -22,18 +22,18 @@ pub(super) struct Link<'a> {
 }
 
 /// The interfaces that sent something by a limit that stayed the same.
-pub(super) fn limited_links<'a>(window: &Window<'a>) -> Vec<Link<'a>> {
+pub(super) fn limited_links<'a>(window: &Window<'a>) -> Vec<LimitedLink<'a>> {
     let link = |scope: &'a str| {
         let limit = window.level(column::QDISC_LIMIT, scope).filter(|limit| limit.last > 0.0)?;
         let sent_hz = window.growth(column::NETDEV_TX_BYTES, scope)?.per_second()?;
         let device = scope.strip_prefix("netdev:")?;
-        Some(Link { device, limit_mbps: limit.last, used_mbps: sent_hz * 8.0 / 1e6 })
+        Some(LimitedLink { device, limit_mbps: limit.last, used_mbps: sent_hz * 8.0 / 1e6 })
     };
     let links = window.scopes(column::QDISC_LIMIT).into_iter().filter_map(link);
     links.filter(|link| link.used_mbps > 0.0).collect()
 }
 
-impl Link<'_> {
+impl LimitedLink<'_> {
     /// Why it need not be squeezed; `None`: it has to be.
     pub(super) fn left_out(&self) -> Option<String> {
         let used = self.used_mbps / self.limit_mbps;

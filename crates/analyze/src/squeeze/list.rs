@@ -1,7 +1,7 @@
 //! The list of what is squeezed, as it grows: resources, variants, and comparisons.
 
-use super::disk::DiskLimits;
-use super::link::Link;
+use super::disk::SqueezableDisk;
+use super::link::LimitedLink;
 use super::surroundings::ServerNetwork;
 use super::tier::{SqueezedTier, slower};
 use crate::readings::Window;
@@ -122,7 +122,7 @@ impl List {
     }
 
     /// What an interface may send.
-    pub(super) fn link(&mut self, link: &Link<'_>, network: &ServerNetwork) {
+    pub(super) fn link(&mut self, link: &LimitedLink<'_>, network: &ServerNetwork) {
         let device = match (link.left_out(), network) {
             (Some(reason), _) => return self.leave_out(&format!("link {}", link.device), &reason),
             (None, ServerNetwork::Own) => link.device.to_owned(),
@@ -144,7 +144,7 @@ impl List {
     }
 
     /// What control groups let a disk do.
-    pub(super) fn disk(&mut self, disk: &DiskLimits, window: &Window) {
+    pub(super) fn disk(&mut self, disk: &SqueezableDisk, window: &Window) {
         // One that was not read, or did nothing, is none of the server's.
         let Some(used) = disk.used(window).filter(|used| *used > 0.0) else { return };
         if let Some(reason) = disk.left_out(used) {

@@ -40,11 +40,11 @@ mod tests;
 mod tier;
 
 pub use conclude::conclude;
-pub use disk::DiskLimits;
+pub use disk::SqueezableDisk;
 pub use find::find;
 pub use name::resource_name;
 pub use seen::seen_bites;
-pub use surroundings::{GeneratorCpus, ServerNetwork, Surroundings};
+pub use surroundings::{GeneratorCpus, PilotSurroundings, ServerNetwork};
 
 use crate::tryout::Course;
 use sysdyno_record::squeeze::{SqueezePlan, SqueezedResources};

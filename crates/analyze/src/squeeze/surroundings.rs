@@ -1,6 +1,6 @@
 //! What a pilot does not tell of where it took place.
 
-use super::disk::DiskLimits;
+use super::disk::SqueezableDisk;
 
 /// Where the load is sent from.
 #[derive(Clone, Debug)]
@@ -24,11 +24,11 @@ pub enum ServerNetwork {
 
 /// What a pilot does not tell of where it took place.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct PilotSurroundings {
     /// Where the load is sent from.
     pub generator: GeneratorCpus,
     /// Where the interfaces of the server are.
     pub network: ServerNetwork,
     /// Disks that control groups limit.
-    pub disks: Vec<DiskLimits>,
+    pub disks: Vec<SqueezableDisk>,
 }

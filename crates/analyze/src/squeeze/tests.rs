@@ -287,9 +287,9 @@ fn pilot() -> Specimen {
     case.build()
 }
 
-fn around() -> Surroundings {
+fn around() -> PilotSurroundings {
     let generator = GeneratorCpus { pid: GENERATOR, cpus: vec![1] };
-    Surroundings { generator, network: ServerNetwork::Own, disks: Vec::new() }
+    PilotSurroundings { generator, network: ServerNetwork::Own, disks: Vec::new() }
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn pilot_behind_a_link(sent_mbps: f64) -> Specimen {
 fn a_link_that_something_limits_is_squeezed_where_it_is() {
     let case = pilot_behind_a_link(90.0);
     let settings = |network: ServerNetwork| {
-        let found = find(&case.view(), &plan(1), &Surroundings { network, ..around() });
+        let found = find(&case.view(), &plan(1), &PilotSurroundings { network, ..around() });
         let settings = found.variants.iter().flat_map(|variant| variant.action.settings().to_vec());
         settings.filter(|one| one.key.starts_with("netdev")).map(|one| one.text()).collect::<Vec<_>>()
     };
@@ -396,8 +396,8 @@ fn a_disk_is_squeezed_by_all_its_limits_and_judged_by_the_nearest() {
     let case = pilot().counter("disk.writes_count", "disk:loop3", 114.0).build();
     let case = case.counter("disk.written_bytes", "disk:loop3", 5e5).build();
     let limits = BTreeMap::from([("write_iops", 120), ("write_bps", 1_000_000)]);
-    let disks = vec![DiskLimits { disk: "loop3".into(), limits }];
-    let found = find(&case.view(), &plan(1), &Surroundings { disks, ..around() });
+    let disks = vec![SqueezableDisk { disk: "loop3".into(), limits }];
+    let found = find(&case.view(), &plan(1), &PilotSurroundings { disks, ..around() });
     let disk = found.resources.iter().find(|one| one.kind == ResourceKind::Disk).expect("is found");
     assert_eq!(disk.used.map(|used| (used * 100.0).round()), Some(95.0));
     let b = found.contrasts[disk.contrasts[0] as usize].b;

@@ -23,7 +23,7 @@ pub(crate) const DISK: &[&str] = &["/sys/block/*/dev", "/sys/block/*/diskseq"];
 
 /// One kind of limit, of all disks.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct DiskLimits {
+pub(crate) struct DiskLimitKind {
     /// What the setting is called, after its disk.
     name: &'static str,
     /// Its file in version 1.
@@ -33,22 +33,22 @@ pub(crate) struct DiskLimits {
 }
 
 /// Reads per second.
-pub(crate) const READ_IOPS: DiskLimits =
-    DiskLimits { name: "read_iops", file: "blkio.throttle.read_iops_device", key: "riops" };
+pub(crate) const READ_IOPS: DiskLimitKind =
+    DiskLimitKind { name: "read_iops", file: "blkio.throttle.read_iops_device", key: "riops" };
 /// Writes per second.
-pub(crate) const WRITE_IOPS: DiskLimits =
-    DiskLimits { name: "write_iops", file: "blkio.throttle.write_iops_device", key: "wiops" };
+pub(crate) const WRITE_IOPS: DiskLimitKind =
+    DiskLimitKind { name: "write_iops", file: "blkio.throttle.write_iops_device", key: "wiops" };
 /// Bytes read per second.
-pub(crate) const READ_BPS: DiskLimits =
-    DiskLimits { name: "read_bps", file: "blkio.throttle.read_bps_device", key: "rbps" };
+pub(crate) const READ_BPS: DiskLimitKind =
+    DiskLimitKind { name: "read_bps", file: "blkio.throttle.read_bps_device", key: "rbps" };
 /// Bytes written per second.
-pub(crate) const WRITE_BPS: DiskLimits =
-    DiskLimits { name: "write_bps", file: "blkio.throttle.write_bps_device", key: "wbps" };
+pub(crate) const WRITE_BPS: DiskLimitKind =
+    DiskLimitKind { name: "write_bps", file: "blkio.throttle.write_bps_device", key: "wbps" };
 
 /// All of them.
-const ALL: [&DiskLimits; 4] = [&READ_IOPS, &WRITE_IOPS, &READ_BPS, &WRITE_BPS];
+const ALL: [&DiskLimitKind; 4] = [&READ_IOPS, &WRITE_IOPS, &READ_BPS, &WRITE_BPS];
 
-impl SettingFamily for DiskLimits {
+impl SettingFamily for DiskLimitKind {
     fn place(&self, _: &str) -> String {
         format!("cgroups(7): {}, or {} in io.max", self.file, self.key)
     }
@@ -160,7 +160,7 @@ fn folders(mount: &Path) -> Vec<PathBuf> {
     all
 }
 
-impl DiskLimits {
+impl DiskLimitKind {
     fn file_of(&self, version: &str) -> &'static str {
         if version == "v1" { self.file } else { "io.max" }
     }
@@ -182,7 +182,7 @@ impl DiskLimits {
 #[derive(Debug)]
 pub(super) struct DiskLimit {
     version: &'static str,
-    kind: &'static DiskLimits,
+    kind: &'static DiskLimitKind,
     /// `MAJOR:MINOR`.
     device: String,
     /// From the root of the hierarchy.

@@ -22,7 +22,7 @@ pub(crate) use at_boot::{AtBoot, UNITS};
 pub(crate) use config::Directives;
 pub(crate) use control_group::CpuGroups;
 pub(crate) use device::INTERFACE;
-pub(crate) use disk_limit::{DISK, DiskLimits, READ_BPS, READ_IOPS, WRITE_BPS, WRITE_IOPS};
+pub(crate) use disk_limit::{DISK, DiskLimitKind, READ_BPS, READ_IOPS, WRITE_BPS, WRITE_IOPS};
 pub use disk_limit::{LimitedDisk, limited_disks};
 pub(crate) use ext_journal::ExtJournals;
 pub(crate) use file::{DeviceFiles, Sysctls, expanded, read_file};

@@ -4,7 +4,9 @@
 //! name has meanwhile passed to another device, nothing is written to it.
 
 use super::{INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
-use crate::setting::{DISK, DeviceFiles, DiskLimits, INTERFACE, READ_BPS, READ_IOPS, WRITE_BPS, WRITE_IOPS};
+use crate::setting::{
+    DISK, DeviceFiles, DiskLimitKind, INTERFACE, READ_BPS, READ_IOPS, WRITE_BPS, WRITE_IOPS,
+};
 use crate::value::ValueKind;
 
 const THP: &str = "admin-guide/mm/transhuge.rst";
@@ -47,7 +49,7 @@ const IRQ: DeviceFiles = DeviceFiles {
 /// A limit that control groups set on a disk.
 const fn disk_limit(
     id: &'static str,
-    family: &'static DiskLimits,
+    family: &'static DiskLimitKind,
     unit: &'static str,
     does: &'static str,
 ) -> Tunable {

@@ -1,16 +1,16 @@
 //! Where a squeeze takes place: the CPUs of this process, the network namespace of the server, and limited disks.
 
 use sysdyno_analyze::TrialView;
-use sysdyno_analyze::squeeze::{DiskLimits, GeneratorCpus, ServerNetwork, Surroundings};
+use sysdyno_analyze::squeeze::{GeneratorCpus, PilotSurroundings, ServerNetwork, SqueezableDisk};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::plan::LoadPlan;
 use sysdyno_tune::{LimitedDisk, TuneRoots, limited_disks};
 
 /// What is around a pilot with this load.
-pub(super) fn surroundings(load: &LoadPlan, view: &TrialView, roots: &TuneRoots) -> Surroundings {
+pub(super) fn surroundings(load: &LoadPlan, view: &TrialView, roots: &TuneRoots) -> PilotSurroundings {
     let limited = limited_disks(roots).into_iter();
-    let disks = limited.map(|LimitedDisk { disk, limits }| DiskLimits { disk, limits }).collect();
-    Surroundings { generator: generator(load), network: network(view), disks }
+    let disks = limited.map(|LimitedDisk { disk, limits }| SqueezableDisk { disk, limits }).collect();
+    PilotSurroundings { generator: generator(load), network: network(view), disks }
 }
 
 /// Where this process sends a load from.
