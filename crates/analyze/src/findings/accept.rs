@@ -14,7 +14,8 @@ use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, NETNS};
+use sysdyno_record::column::{self, NETNS, ScopeKind};
+use sysdyno_record::path::PathTier;
 
 const OVERFLOWS: Threshold = Threshold::new(
     "connections dropped because of a full accept queue, more than",
@@ -167,6 +168,12 @@ impl Listener<'_> {
     fn is_full(&self) -> bool {
         self.length >= self.limit
     }
+}
+
+/// Whether the accept queue of a tier was seen full.
+pub(super) fn is_full_at(window: &Window, tier: &PathTier) -> bool {
+    let is_it = |scope: &str| scope.strip_prefix(ScopeKind::Listener.prefix()) == tier.address.as_deref();
+    fullest(window, is_it).is_some_and(|listener| listener.is_full())
 }
 
 /// The listener whose queue came nearest to its limit, or went farthest beyond.

@@ -33,6 +33,7 @@ mod limits;
 mod live;
 mod logs;
 mod loss;
+mod lost_answers;
 mod memory;
 mod memory_stalls;
 mod network;
@@ -57,6 +58,7 @@ mod stalls;
 mod stopped;
 mod tables;
 mod taken_up;
+mod tier_connect;
 mod tier_link;
 mod turns;
 mod two_speeds;
@@ -240,6 +242,8 @@ pub static RULES: &[&Rule] = &[
     &waits::SLEEP,
     &waits::PROCESS,
     &backend::RULE,
+    &lost_answers::RULE,
+    &tier_connect::RULE,
     &tier_link::RULE,
     &partial::RULE,
     &held::RULE,

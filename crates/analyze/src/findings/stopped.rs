@@ -39,12 +39,13 @@ pub(super) const RULE: Rule = Rule {
     thresholds: &[STOPPED, GATHERED, UNREAD, SPREAD],
     place: Place::Server,
     needs: &[column::WAITS_STOPPED],
-    remedy: "find who stops them: a debugger, a job control shell, a checkpoint or backup tool",
+    remedy: "find who stops them: a freezer of control groups (a paused container), a debugger, a job control shell, a checkpoint or \
+             backup tool",
     counterfactual: "the server would answer as slowly if nobody stopped it",
     examine: Examination::By(examine),
 };
 
-const SOURCE: &str = "/proc/PID/task/TID/stat, state T";
+const SOURCE: &str = "/proc/PID/task/TID/stat, state T, or D in a call that sleeps in S";
 
 /// That the server was stopped, which speaks against limits that look alike; `None`: it was not.
 pub(super) fn against(scene: &Scene) -> Option<Evidence> {

@@ -7,7 +7,7 @@ use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, percent};
 use crate::path::{address_text, called, in_front, path_of, scope_of};
-use crate::readings::ratio;
+use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column;
@@ -25,12 +25,44 @@ const LATE: Threshold = Threshold::new(
 const BUSY_AT_TIMES: Threshold =
     Threshold::new("CPU of the server's busiest thread, to be told", 0.2, "ratio of a CPU", HOUSE);
 
+const COMPUTES: Threshold = Threshold::new(
+    "CPU of a process in a fifth of a second, to compute without a break",
+    0.8,
+    "ratio of a CPU",
+    HOUSE,
+);
+const BLOCKED: Threshold =
+    Threshold::new("threads that wait for a disk, to be why others do not read", 0.4, "count", HOUSE);
+const SEVERAL: Threshold = Threshold::new(
+    "requests that a service works on at a time, to have a pool for them",
+    1.5,
+    "count",
+    HOUSE,
+);
+const COMPUTING: Threshold =
+    Threshold::new("CPUs ÷ requests that it works on, at most, to wait for something", 0.3, "ratio", HOUSE);
+const MOSTLY: Threshold =
+    Threshold::new("share of its CPU time in such pieces, to compute in bursts", 0.5, "ratio", HOUSE);
+/// Length of such a piece, at least. Unit: seconds.
+const PIECE_SECONDS: f64 = 0.2;
+
 /// F18.
 pub(super) const RULE: Rule = Rule {
     id: "F18",
     name: "left-unread",
     meaning: "Requests lie in the server's sockets for most of their time, although CPUs are idle: nobody reads them.",
-    thresholds: &[WAITED, CPU_IDLE, UNREAD, LATE, BUSY_AT_TIMES],
+    thresholds: &[
+        WAITED,
+        CPU_IDLE,
+        UNREAD,
+        LATE,
+        BUSY_AT_TIMES,
+        COMPUTES,
+        MOSTLY,
+        BLOCKED,
+        SEVERAL,
+        COMPUTING,
+    ],
     place: Place::Server,
     needs: &[column::REQUESTS_UNREAD_TIME],
     remedy: "find out what stops its threads now and then: a garbage collection (its log tells), long work in an event loop, \
@@ -71,12 +103,62 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut processes = view.processes(ProcessRole::Target);
     let address = |process: &WatchedProcess| process.tier.as_ref().map(|tier| address_text(&tier.address));
     processes.retain(|process| address(process) == tier.address);
+    let rate_hz = view.measured().achieved_hz;
+    let why = at_disk(&window, &processes)
+        .or_else(|| in_bursts(&window, &processes))
+        .or_else(|| few_at_a_time(tier, rate_hz));
+    if let Some((why, remedy)) = why {
+        let title = format!("{who} leaves requests unread: {text}; {why}");
+        return Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) });
+    }
     let threads = window.threads(&processes);
     let busiest = threads.first().filter(|thread| thread.busy_ratio >= BUSY_AT_TIMES.value);
     let busy = busiest.map_or(String::new(), |thread| {
         format!("; its busiest thread used {} of a CPU", percent(thread.busy_ratio))
     });
     Some(Case::new(format!("{who} leaves requests unread: {text}{busy}"), found, Reach::used_up(view, share)))
+}
+
+/// That threads of the processes wait for a disk, and what to change.
+fn at_disk(window: &Window, processes: &[&WatchedProcess]) -> Option<(String, String)> {
+    let gauge = column::PROCESS_UNINTERRUPTIBLE_THREADS;
+    let blocked = |process: &&WatchedProcess| Some(window.level(gauge, &process_scope(process))?.mean);
+    let blocked: f64 = processes.iter().filter_map(blocked).sum();
+    let text = format!("{blocked:.1} of its threads wait for a disk meanwhile");
+    let remedy = "find what it writes or reads in the thread that serves (strace -f -e fsync,fdatasync, lsof), let another thread do it or \
+                  do it less often (for Redis, appendfsync everysec), or use a faster disk";
+    (blocked >= BLOCKED.value).then(|| (text, remedy.to_owned()))
+}
+
+/// That a tier works on a few requests and leaves the others, without using the CPU; and what to change.
+fn few_at_a_time(tier: &PathTier, rate_hz: f64) -> Option<(String, String)> {
+    let requests = tier.requests.as_ref()?;
+    let [inside, unread] = [requests.inside_ns, requests.unread_ns].map(|ns| rate_hz * ns / 1e9);
+    let is_idle = tier.cpus.is_some_and(|cpus| cpus < COMPUTING.value * inside);
+    let text = format!("it works on {inside:.1} at a time, and hardly computes");
+    let remedy = "let it work on more at a time (the size of its thread pool, its workers), or find what these requests wait for there";
+    (inside >= SEVERAL.value && unread >= inside && is_idle).then(|| (text, remedy.to_owned()))
+}
+
+/// That a process computes without a break now and then, and what to change.
+fn in_bursts(window: &Window, processes: &[&WatchedProcess]) -> Option<(String, String)> {
+    let bursts = |process: &WatchedProcess| {
+        let pieces = window.pieces(column::PROCESS_CPU, &process_scope(process), PIECE_SECONDS);
+        let used = |piece: &Window| piece.process_cpus(&[process]).map(|cpus| (cpus, piece.seconds()));
+        let pieces: Vec<(f64, f64)> = pieces.iter().filter_map(used).collect();
+        let sum = |least: f64| {
+            let busy = pieces.iter().filter(|(cpus, _)| *cpus >= least);
+            busy.map(|(cpus, seconds)| cpus * seconds).sum::<f64>()
+        };
+        let all: f64 = pieces.iter().map(|(_, seconds)| seconds).sum();
+        let part = ratio(sum(COMPUTES.value), sum(0.0))?;
+        (part >= MOSTLY.value).then(|| ratio(sum(0.0), all))?
+    };
+    let cpus = processes.iter().filter_map(|process| bursts(process)).max_by(f64::total_cmp)?;
+    let text = format!("it computes without a break now and then ({} of a CPU on average)", percent(cpus));
+    let remedy = "find what it computes in these bursts (a long command or script: its slow log, a profile), and make that shorter, \
+                  split it, or give it a process of its own";
+    Some((text, remedy.to_owned()))
 }
 
 fn unread(tier: &PathTier) -> Option<f64> {

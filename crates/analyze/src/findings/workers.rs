@@ -22,6 +22,13 @@ pub(super) const ASLEEP: Threshold =
 const HELD_BY_CLIENTS: &str = "close idle connections sooner (KeepAliveTimeout, keepalive_timeout), let one worker have many connections \
                                (mpm_event, a proxy in front), or add workers";
 
+/// The same where clients are slow to send.
+const HELD_BY_SENDERS: &str = "let a proxy in front take in whole requests before it passes them on, limit how long a request may take to \
+                               come (client_body_timeout, RequestReadTimeout), or add workers";
+
+/// Part of the time of a request inside a tier in which more of it has yet to come, for its client to be slow. Unit: ratio.
+const SLOW_SENDER: f64 = 0.5;
+
 /// What the threads of the processes that listen at an address did instead of taking up the next request.
 pub(super) struct Workers {
     /// In a sentence.
@@ -55,11 +62,14 @@ impl Workers {
             Some(1.0) => "its only thread is busy",
             _ => "all workers are busy",
         };
-        let by_clients =
-            TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_held_by_clients).map(|_| {
-                let why = ", each held by an idle client connection";
-                (why.to_owned(), Some(HELD_BY_CLIENTS.to_owned()))
-            });
+        let by_clients = TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_held_by_clients);
+        let by_clients = by_clients.map(|_| {
+            let (why, remedy) = match sends_slowly(scene, scope) {
+                true => (", each held by a client that sends its request slowly", HELD_BY_SENDERS),
+                false => (", each held by an idle client connection", HELD_BY_CLIENTS),
+            };
+            (why.to_owned(), Some(remedy.to_owned()))
+        });
         let (waited_on, remedy) = by_clients.or_else(|| waited_on(scene, scope)).unwrap_or_default();
         let text = format!("{command}: {busy}{waited_on}");
         let mut found = Vec::new();
@@ -80,6 +90,14 @@ impl Workers {
         }
         Workers { text, evidence: found, remedy }
     }
+}
+
+/// Whether requests at the tier that listens there come in pieces, for which it waits most of the time that it has them.
+fn sends_slowly(scene: &Scene, scope: &str) -> bool {
+    let path = path_of(&scene.focus);
+    let requests = tier_at(&path, scope).and_then(|position| path[position].requests.as_ref());
+    let part = requests.and_then(|requests| ratio(requests.partial_ns?, requests.inside_ns));
+    part.is_some_and(|part| part >= SLOW_SENDER)
 }
 
 /// What most threads of the tier that listens there wait for: `, most waiting for mariadbd`; and what to change, if that is not

@@ -73,6 +73,8 @@ const SLEEPS: &[(&str, ThreadWait)] = &[
     ("__skb_wait_for_more_packets", ThreadWait::Network),
     ("do_signal_stop", ThreadWait::Stopped),
     ("ptrace_stop", ThreadWait::Stopped),
+    ("__refrigerator", ThreadWait::Stopped),
+    ("do_freezer_trap", ThreadWait::Stopped),
 ];
 
 /// What a thread waits for that sleeps in this function of the kernel, of `/proc/PID/task/TID/wchan`; `None`: that is hidden.
@@ -91,10 +93,44 @@ pub(crate) fn doing(state: u8, place: Whereabouts) -> Doing {
     match (state, place) {
         (b'R', _) | (_, Whereabouts::Running) => Doing::Known(ThreadWait::Running),
         (b'T' | b't', _) => Doing::Known(ThreadWait::Stopped),
+        // Who sleeps there is only shown in this state when a freezer has stopped it.
+        (b'D', Whereabouts::Call { number, .. }) if is_ordinary_sleep(number) => {
+            Doing::Known(ThreadWait::Stopped)
+        }
         (b'D', _) => Doing::Known(ThreadWait::Disk),
         (_, Whereabouts::Outside) => Doing::Known(ThreadWait::Other),
         (_, Whereabouts::Call { number, arguments: [first, second, ..] }) => in_call(number, first, second),
     }
+}
+
+/// Whether whoever sleeps in a call can always be woken by a signal.
+fn is_ordinary_sleep(number: i64) -> bool {
+    let is_known = matches!(
+        number,
+        libc::SYS_epoll_pwait
+            | libc::SYS_epoll_pwait2
+            | libc::SYS_ppoll
+            | libc::SYS_futex
+            | libc::SYS_nanosleep
+            | libc::SYS_clock_nanosleep
+            | libc::SYS_accept
+            | libc::SYS_accept4
+            | libc::SYS_rt_sigsuspend
+            | libc::SYS_rt_sigtimedwait
+    );
+    is_known || is_old_wait(number) || is_old_sleep(number)
+}
+
+/// Calls that only older architectures have.
+#[cfg(target_arch = "x86_64")]
+fn is_old_sleep(number: i64) -> bool {
+    matches!(number, libc::SYS_poll | libc::SYS_pause)
+}
+
+/// Calls that only older architectures have.
+#[cfg(not(target_arch = "x86_64"))]
+fn is_old_sleep(_number: i64) -> bool {
+    false
 }
 
 /// Whether a thread waits for events of many descriptors.

@@ -30,6 +30,10 @@ pub(super) struct Census {
     readers: HashSet<u32>,
     /// Processes of which a thread was seen waiting for events of many connections. It may be running at the next look.
     event_loops: HashSet<u32>,
+    /// By process, the thread that was seen waiting for events of many connections; `None`: several were.
+    loops: HashMap<u32, Option<u32>>,
+    /// Processes with a thread that was seen at a connection of a request.
+    served: HashSet<u32>,
     /// Processes that have at least as many threads as connections.
     supposed: HashSet<u32>,
     /// By process, the threads that it had when it was looked at first.
@@ -117,8 +121,12 @@ impl Census {
         let mut counts = TierCounts::default();
         let mut rest = TierCounts::default();
         let mut stopped: HashSet<u32> = HashSet::new();
-        let loops = look.sightings.iter().filter(|sighting| sighting.is_event_loop);
-        self.event_loops.extend(loops.map(|sighting| sighting.thread.0));
+        for (pid, id) in look.sightings.iter().filter(|sighting| sighting.is_event_loop).map(|one| one.thread)
+        {
+            self.event_loops.insert(pid);
+            let known = self.loops.entry(pid).or_insert(Some(id));
+            *known = known.filter(|known| *known == id);
+        }
         self.note_readers(look, connections);
         for sighting in &look.sightings {
             let found: Vec<Option<SocketEnd>> = sighting
@@ -137,11 +145,20 @@ impl Census {
             let is_at_request = is_asking || (wait == ThreadWait::Idle && is_at_accepted);
             if is_at_request || sighting.is_writing {
                 self.serving.insert(sighting.thread);
+                self.served.insert(sighting.thread.0);
             }
             if is_at_request && !is_asking && !sighting.is_single {
                 self.readers.insert(sighting.thread.0);
             }
             if !sighting.is_single && !self.serving.contains(&sighting.thread) {
+                if self.is_only_loop(sighting.thread) {
+                    // It may wait for its own helpers, or sleep until it is time for something.
+                    let is_plain = matches!(wait, ThreadWait::Lock | ThreadWait::Timer | ThreadWait::Other);
+                    counts.threads += 1.0;
+                    counts.add(if is_plain { ThreadWait::Idle } else { wait }, asked, 1.0);
+                    stopped.insert(sighting.thread.0);
+                    continue;
+                }
                 // Whatever the threads of a process are for, none of them goes on while it is stopped.
                 if wait == ThreadWait::Stopped && stopped.insert(sighting.thread.0) {
                     counts.waits[wait as usize] += 1.0;
@@ -165,6 +182,12 @@ impl Census {
         }
         counts.add_missing(missing, &rest);
         counts
+    }
+
+    /// Whether a thread is the one that serves all connections of its process: its only event loop, beside threads of which none was
+    /// seen at a connection.
+    fn is_only_loop(&self, (pid, id): (u32, u32)) -> bool {
+        self.loops.get(&pid) == Some(&Some(id)) && !self.served.contains(&pid)
     }
 
     /// Whether a thread that was never seen at a connection may have a request that nobody else was seen with.
@@ -322,6 +345,22 @@ mod tests {
             0.0,
             "an event loop"
         );
+    }
+
+    #[test]
+    fn the_only_event_loop_of_a_process_serves_all_its_connections() {
+        let mut census = Census::default();
+        let mut count = |id: u32, wait: ThreadWait, is_event_loop: bool| {
+            let one = Sighting { is_event_loop, ..sighting(id, Sight::Known(wait)) };
+            let counts = census.count(&look(vec![one], 1.0), &ends(), None);
+            [counts.threads, counts.waits[ThreadWait::Disk as usize]]
+        };
+        assert_eq!(count(2, ThreadWait::Disk, false), [0.0, 0.0], "it may be a writer");
+        assert_eq!(count(2, ThreadWait::Idle, true), [1.0, 0.0]);
+        assert_eq!(count(2, ThreadWait::Disk, false), [1.0, 1.0]);
+        assert_eq!(count(3, ThreadWait::Disk, false), [0.0, 0.0], "a helper");
+        assert_eq!(count(3, ThreadWait::Idle, true), [0.0, 0.0], "there are several");
+        assert_eq!(count(2, ThreadWait::Disk, false), [0.0, 0.0]);
     }
 
     #[test]

@@ -158,11 +158,12 @@ impl TierThreads {
             doing => at_descriptors(roots, pid, doing),
         };
         // A file system in user space (`fs/fuse/dev.c`) is asked in whatever call, in an ordinary sleep.
-        let is_unclear = seen == Sight::Known(ThreadWait::Other) || seen == Sight::Sockets(vec![]);
+        let is_unclear = matches!(seen, Sight::Known(ThreadWait::Other | ThreadWait::Disk))
+            || seen == Sight::Sockets(vec![]);
         let sleeps = if is_unclear { files.function(buffer).and_then(by_function) } else { None };
-        let seen = match sleeps == Some(ThreadWait::Disk) {
-            true => Sight::Known(ThreadWait::Disk),
-            false => seen,
+        let seen = match sleeps {
+            Some(wait @ (ThreadWait::Disk | ThreadWait::Stopped)) => Sight::Known(wait),
+            _ => seen,
         };
         let is_writing = is_writing(place) && seen == Sight::Known(ThreadWait::Process);
         Some(Sighting {
