@@ -45,6 +45,7 @@ fn examine_generator<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let text = format!("the host was {} idle{used}", percent(idle));
         found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
     }
+    found.extend(super::packet_cost::of_sender(scene));
     let title = format!("The generator is the bottleneck: {}", reason.text);
     Some(Case { remedy: Some(reason.remedy.clone()), ..Case::new(title, found, reach(scene, reason)) })
 }

@@ -5,10 +5,10 @@
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, percent, rate};
-use crate::readings::{CpuShare, ratio};
+use crate::readings::{CpuShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
-use sysdyno_record::analysis::EvidenceRole;
-use sysdyno_record::column;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, Quantity};
 
 const EACH: Threshold = Threshold::new(
     "interrupt time ÷ packets received, to be more than protocols take",
@@ -19,6 +19,10 @@ const EACH: Threshold = Threshold::new(
 const SPENT: Threshold = Threshold::new("CPUs that interrupts use, to matter", 0.4, "count", HOUSE);
 const BUSY: Threshold =
     Threshold::new("busy share of the CPU that handles most interrupts", 0.85, "ratio", HOUSE);
+
+const RECEIVED: Quantity = column::SOFTNET_PROCESSED;
+
+const SOURCE: &str = "/proc/net/softnet_stat, /proc/stat";
 
 /// N25.
 pub(super) const RULE: Rule = Rule {
@@ -34,27 +38,51 @@ pub(super) const RULE: Rule = Rule {
     examine: Examination::By(examine),
 };
 
+/// What packets cost a host.
+struct Cost {
+    each_us: f64,
+    /// CPUs that interrupts use.
+    spent: f64,
+    text: String,
+}
+
+impl Cost {
+    fn of(window: &Window, shares: &[CpuShare]) -> Option<Cost> {
+        let spent = shares.iter().map(|cpu| cpu.softirq_ratio).sum::<f64>();
+        let received = window.scopes(RECEIVED).into_iter();
+        let received = received.filter_map(|scope| window.growth(RECEIVED, scope)?.per_second());
+        let received_hz: f64 = received.sum();
+        let each_us = ratio(spent * 1e6, received_hz)?;
+        let text = format!(
+            "{each_us:.1} µs of interrupt time for each packet ({} CPUs, {} packets per second)",
+            cpus(spent),
+            rate(received_hz)
+        );
+        Some(Cost { each_us, spent, text })
+    }
+
+    fn is_high(&self) -> bool {
+        self.each_us >= EACH.value && self.spent >= SPENT.value
+    }
+}
+
+/// That a generator on the server's host spends its time on what is done with each packet: it sends over a link within the host, and
+/// whoever sends there does the work of receiving as well. `None`: packets cost no more than usual, or it is on another host.
+pub(super) fn of_sender(scene: &Scene) -> Option<Evidence> {
+    let is_here = scene.focus.server.as_ref().is_none_or(|server| server.host.is_same_machine);
+    let window = scene.focus.server_steady();
+    let cost = Cost::of(&window, &window.cpus()).filter(|cost| is_here && cost.is_high())?;
+    let text = format!("its time went into the receiving of packets: {}", cost.text);
+    Some(evidence(EvidenceRole::Against, &window, SOURCE, text))
+}
+
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let shares = window.cpus();
-    let sum = |share: fn(&CpuShare) -> f64| shares.iter().map(share).sum::<f64>();
-    let (spent, busy) = (sum(|cpu| cpu.softirq_ratio), sum(|cpu| cpu.busy_ratio));
     let hot = shares.iter().max_by(|one, other| one.softirq_ratio.total_cmp(&other.softirq_ratio))?;
-    let counter = column::SOFTNET_PROCESSED;
-    let received =
-        window.scopes(counter).into_iter().filter_map(|scope| window.growth(counter, scope)?.per_second());
-    let received_hz: f64 = received.sum();
-    let each_us = ratio(spent * 1e6, received_hz)?;
-    let text = format!(
-        "{each_us:.1} µs of interrupt time for each packet ({} CPUs, {} packets per second)",
-        cpus(spent),
-        rate(received_hz)
-    );
-    let seen = |role| {
-        let seen = evidence(role, &window, "/proc/net/softnet_stat, /proc/stat", text.clone());
-        seen_in(counter.at(&hot.scope), seen)
-    };
-    if each_us < EACH.value || spent < SPENT.value {
+    let cost = Cost::of(&window, &shares)?;
+    let seen = |role| seen_in(RECEIVED.at(&hot.scope), evidence(role, &window, SOURCE, cost.text.clone()));
+    if !cost.is_high() {
         return excluded("Packets cost no more than usual", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
@@ -63,8 +91,9 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         let confirmer = evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text);
         found.push(seen_in(column::CPU_SOFTIRQ.at(&hot.scope), confirmer));
     }
-    let reach = Reach::used_up(&scene.focus, ratio(spent, busy).unwrap_or(0.0).min(1.0));
-    Some(Case::new(format!("Each packet costs the kernel much CPU time: {text}"), found, reach))
+    let busy: f64 = shares.iter().map(|cpu| cpu.busy_ratio).sum();
+    let reach = Reach::used_up(&scene.focus, ratio(cost.spent, busy).unwrap_or(0.0).min(1.0));
+    Some(Case::new(format!("Each packet costs the kernel much CPU time: {}", cost.text), found, reach))
 }
 
 #[cfg(test)]
