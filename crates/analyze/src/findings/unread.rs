@@ -191,8 +191,13 @@ mod tests {
 
     /// This share of a request's time passes before the server reads it; the server is idle.
     fn unread(case: Specimen, share: f64) -> Option<Finding> {
+        unread_beside(case, share, 0.001)
+    }
+
+    /// The same, and it has each request for this share of its time.
+    fn unread_beside(case: Specimen, share: f64, inside: f64) -> Option<Finding> {
         let mean_ns = case.view().request_mean_ns().expect("was filled");
-        let case = case.cpu(0.05, 0.05, 0.01).server(0.3).requests("tier:target", [1e4, 0.01 * mean_ns]);
+        let case = case.cpu(0.05, 0.05, 0.01).server(0.3).requests("tier:target", [1e4, inside * mean_ns]);
         let case = case.counter("requests.unread_ns", "tier:target", 1e4 * share * mean_ns);
         conclude(case).into_iter().find(|finding| finding.id == "F18")
     }
@@ -207,6 +212,17 @@ mod tests {
         assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
         let fast = unread(Specimen::open(2000.0, 10.0), 0.9).expect("a finding");
         assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn what_the_threads_do_meanwhile_is_told() {
+        let few = unread_beside(slow(), 0.9, 0.05).expect("a finding");
+        assert!(few.title.contains(" at a time, and hardly computes"), "{few:?}");
+        assert!(few.remedy.is_some_and(|remedy| remedy.contains("thread pool")));
+        let scope = format!("process:{TARGET}");
+        let blocked = slow().gauge("process.uninterruptible_threads_count", &scope, 0.9);
+        let blocked = unread(blocked, 0.9).expect("a finding");
+        assert!(blocked.title.contains("0.9 of its threads wait for a disk meanwhile"), "{blocked:?}");
     }
 
     #[test]

@@ -152,10 +152,8 @@ impl Census {
             }
             if !sighting.is_single && !self.serving.contains(&sighting.thread) {
                 if self.is_only_loop(sighting.thread) {
-                    // It may wait for its own helpers, or sleep until it is time for something.
-                    let is_plain = matches!(wait, ThreadWait::Lock | ThreadWait::Timer | ThreadWait::Other);
                     counts.threads += 1.0;
-                    counts.add(if is_plain { ThreadWait::Idle } else { wait }, asked, 1.0);
+                    counts.add(of_loop(wait), asked, 1.0);
                     stopped.insert(sighting.thread.0);
                     continue;
                 }
@@ -208,6 +206,14 @@ impl Census {
             let seen = self.rests.entry((pid, place)).or_insert(Some(id));
             *seen = seen.filter(|seen| *seen == id);
         }
+    }
+}
+
+/// What an event loop does that was seen at something: it may wait for its own helpers, or sleep until it is time for something.
+fn of_loop(wait: ThreadWait) -> ThreadWait {
+    match wait {
+        ThreadWait::Lock | ThreadWait::Timer | ThreadWait::Other => ThreadWait::Idle,
+        wait => wait,
     }
 }
 
