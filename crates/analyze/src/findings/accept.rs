@@ -103,13 +103,7 @@ fn in_front_of_tier<'a>(view: &TrialView<'a>) -> Option<Case<'a>> {
     let window = view.server_whole();
     let is_behind = |scope: &str| view.listening_at(scope).iter().any(|process| process.tier.is_some());
     let listener = fullest(&window, is_behind).filter(Listener::is_full)?;
-    let repeated = window.occurrences(column::TCP_SYN_RETRANS, NETNS)?;
-    let of_clients =
-        view.whole().occurrences(column::TCP_SYN_RETRANS, NETNS).filter(|_| view.server.is_some());
-    let own = repeated - of_clients.unwrap_or(0.0);
-    if own < EVENTS.value {
-        return None;
-    }
+    let own = own_syns(view).filter(|own| *own >= EVENTS.value)?;
     let text = format!(
         "the server retransmitted {} of its own, each after {} or more",
         counted(own, "SYN packet"),
@@ -133,6 +127,13 @@ fn in_front_of_tier<'a>(view: &TrialView<'a>) -> Option<Case<'a>> {
     );
     let reach = Reach { slow, events: Some(own), ..Reach::default() };
     Some(Case { remedy: Some(remedy), ..Case::new(title, found, reach) })
+}
+
+/// SYN packets that were sent again where the server is, less those of the generator where that is told apart; `None`: not read.
+pub(super) fn own_syns(view: &TrialView) -> Option<f64> {
+    let repeated = view.server_whole().occurrences(column::TCP_SYN_RETRANS, NETNS)?;
+    let of_clients = view.whole().occurrences(column::TCP_SYN_RETRANS, NETNS);
+    Some(repeated - of_clients.filter(|_| view.server.is_some()).unwrap_or(0.0))
 }
 
 /// Connections dropped at listeners. Overflows are counted among the drops.

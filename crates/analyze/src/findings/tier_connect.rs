@@ -2,7 +2,7 @@
 //!
 //! Where the next tier's accept queue is full, that is why (T01). Where it is not, they are dropped before they come to it.
 
-use super::accept::is_full_at;
+use super::accept::{is_full_at, own_syns};
 use super::effect::{EVENTS, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, name};
@@ -53,15 +53,15 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         return excluded("Tiers get their connections to each other", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
-    let whole = view.server_whole();
-    let repeated = whole.occurrences(column::TCP_SYN_RETRANS, NETNS)?;
-    let of_clients =
-        view.whole().occurrences(column::TCP_SYN_RETRANS, NETNS).filter(|_| view.server.is_some());
-    let own = repeated - of_clients.unwrap_or(0.0);
+    let own = own_syns(view)?;
     if own >= EVENTS.value {
         let text = format!("the server sent {} again", counted(own, "SYN packet"));
-        let confirmer =
-            evidence(EvidenceRole::Confirmer, &whole, "/proc/PID/net/netstat TcpExt TCPSynRetrans", text);
+        let confirmer = evidence(
+            EvidenceRole::Confirmer,
+            &view.server_whole(),
+            "/proc/PID/net/netstat TcpExt TCPSynRetrans",
+            text,
+        );
         found.push(seen_in(column::TCP_SYN_RETRANS.at(NETNS), confirmer));
     }
     let slow = Slow::Delayed { count: own, most_ns: f64::INFINITY };
