@@ -112,6 +112,8 @@ words! {
     ResourceKind {
         Cpu "cpu" "CPU of each tier of the server";
         HostCpu "host-cpu" "All CPUs that the server may use, at once";
+        Link "link" "Rates of interfaces that a token bucket limits";
+        Disk "disk" "Rates of disks that control groups limit";
         Connections "connections" "Connections of the load: what clients wait for, or the server's pools";
     }
     RunKind {
