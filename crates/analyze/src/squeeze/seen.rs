@@ -1,4 +1,4 @@
-//! The proof that a squeeze bit, as far as the readings of its trial show it.
+//! The proof that a squeeze bit, as far as the readings of its trial show it: those of the warm-up as well, which it was on for.
 
 use super::disk;
 use super::link::slowed_scope;
@@ -11,7 +11,7 @@ use sysdyno_record::squeeze::{BiteCounter, SqueezeAction, SqueezeBite};
 pub fn seen_bites(view: &TrialView, action: &SqueezeAction, planned: u32) -> Vec<SqueezeBite> {
     let fewer = action.connections.and_then(|left| fewer_in_flight(view, planned, left));
     let held = action.settings.iter().filter_map(|setting| held_back(view, setting));
-    let window = view.server_steady();
+    let window = view.server_whole();
     let disks = action.settings.iter().filter_map(|setting| disk::used(&window, setting));
     // What binds is the limit that it came nearest to.
     let disk = disks.max_by(|one, other| (one.moved / one.of).total_cmp(&(other.moved / other.of)));
@@ -32,7 +32,7 @@ fn fewer_in_flight(view: &TrialView, planned: u32, left: u32) -> Option<SqueezeB
 /// read.
 fn held_back(view: &TrialView, setting: &SettingChange) -> Option<SqueezeBite> {
     let scope = slowed_scope(setting)?;
-    let window = view.server_steady();
+    let window = view.server_whole();
     let moved = window.growth(column::QDISC_OVERLIMITS, &scope)?.amount;
     let of = window.growth(column::NETDEV_TX_PACKETS, &scope)?.amount;
     Some(SqueezeBite { counter: BiteCounter::HeldBack, moved, of })
