@@ -33,7 +33,8 @@ fn fewer_in_flight(view: &TrialView, planned: u32, left: u32) -> Option<SqueezeB
 fn held_back(view: &TrialView, setting: &SettingChange) -> Option<SqueezeBite> {
     let scope = slowed_scope(setting)?;
     let window = view.server_whole();
-    let moved = window.growth(column::QDISC_OVERLIMITS, &scope)?.amount;
-    let of = window.growth(column::NETDEV_TX_PACKETS, &scope)?.amount;
+    // These are read about once a second: the readings next to the trial count as well.
+    let moved = window.occurrences(column::QDISC_OVERLIMITS, &scope)?;
+    let of = window.occurrences(column::NETDEV_TX_PACKETS, &scope)?;
     Some(SqueezeBite { counter: BiteCounter::HeldBack, moved, of })
 }
