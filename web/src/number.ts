@@ -1,4 +1,4 @@
-// How numbers are written in the page: the same rules as in crates/report/src/number.rs, with the same test vectors.
+// How numbers are written in the page: the same rules as in crates/report/src/number/mod.rs, with the same test vectors.
 
 export const MISSING = "–";
 

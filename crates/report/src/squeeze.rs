@@ -3,6 +3,7 @@
 //! Screen: [`crate::terminal::render_squeeze`]; page: [`crate::html::render_squeeze`]; document for programs:
 //! [`crate::json::squeeze_document`].
 
+use crate::number;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::squeeze::{BiteCounter, Elasticity, SqueezeConclusion, SqueezePlan, SqueezedResources};
@@ -74,7 +75,11 @@ pub fn bite_text(elasticity: &Elasticity) -> String {
             format!("{:.0}% of what was taken away carried no request", 100.0 * bite.moved / bite.of)
         }
         BiteCounter::DiskUsed => format!("{:.0}% of what was left was used", 100.0 * bite.moved / bite.of),
-        BiteCounter::HeldBack => format!("packets waited {:.0} times, of {:.0}", bite.moved, bite.of),
+        BiteCounter::HeldBack => format!(
+            "{} waits for {}",
+            number::count(bite.moved as u64),
+            number::counted(bite.of as u64, "packet")
+        ),
     });
     texts.collect::<Vec<_>>().join(", ")
 }

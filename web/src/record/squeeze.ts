@@ -1,5 +1,6 @@
 // A squeeze as the page is given it. The writers are crates/report/src/html/squeeze.rs and, below it, crates/record/src/squeeze.
 
+import { count } from "../number.ts";
 import type { Effect } from "./effect.ts";
 import type { Pair, StopCause, TryPlan, TryTrial, Variant } from "./tryout.ts";
 import type { Fact, Manifest } from "./types.ts";
@@ -83,7 +84,7 @@ const BITES: Record<Bite["counter"], (moved: number, of: number) => string> = {
   throttled_periods: (moved, of) => `throttled in ${moved} of ${of} periods`,
   fewer_in_flight: (moved, of) => `${((100 * moved) / of).toFixed(0)}% of what was taken away carried no request`,
   disk_used: (moved, of) => `${((100 * moved) / of).toFixed(0)}% of what was left was used`,
-  held_back: (moved, of) => `packets waited ${moved} times, of ${of}`,
+  held_back: (moved, of) => `${count(moved)} waits for ${count(of)} packets`,
 };
 
 /** The proof that a squeeze bit, in words; empty where there is none. */

@@ -36,7 +36,7 @@ impl SqueezableDisk {
 
     /// Why it need not be squeezed; `None`: it has to be.
     pub(super) fn left_out(&self, used: f64) -> Option<String> {
-        (used < USED_MIN).then(|| format!("it did only {} of what control groups let it do", percent(used)))
+        (used < USED_MIN).then(|| format!("it did only {} of what its limits allow", percent(used)))
     }
 
     /// What takes this part of all its limits away.

@@ -64,7 +64,7 @@ pub(super) fn row(row: &SqueezeRow) -> String {
             format!("; it carried {used:.0} of {available:.0} Mbit/s")
         }
         (Some(used), _) if row.kind == ResourceKind::Disk => {
-            format!("; it did {} of what it may", percent(used))
+            format!("; it did {} of what its limits allow", percent(used))
         }
         (Some(used), Some(available)) => format!("; it used {} of {}", cpus(used), cpus(available)),
         _ => String::new(),

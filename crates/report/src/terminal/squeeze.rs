@@ -137,12 +137,13 @@ fn draw_meaning(input: &SqueezeInput<'_>, screen: &mut Screen) {
     }
     let first = conclusion.rows.first().filter(|row| row.kind.is_ranked() && conclusion.void.is_empty());
     if let Some((row, gain)) = first.and_then(|row| Some((row, row.gain_at_most_ratio?))) {
-        let help = if row.kind == ResourceKind::Connections { "help" } else { "helps" };
-        let text = format!(
-            "10% more {} {help} by at most {}: an upper bound, not a forecast",
-            row.name,
-            number::percent(gain)
-        );
+        let (of, help) = match row.kind {
+            ResourceKind::Connections => ("", "help"),
+            ResourceKind::Link | ResourceKind::Disk => ("of ", "helps"),
+            _ => ("", "helps"),
+        };
+        let (name, gain) = (&row.name, number::percent(gain));
+        let text = format!("10% more {of}{name} {help} by at most {gain}: an upper bound, not a forecast");
         screen.sentence(Rank::Useful, (Tone::Quiet, "More of it"), (Tone::Plain, &text));
     }
     let bites = conclusion.rows.iter().filter_map(|row| {

@@ -76,7 +76,8 @@ function Answer({ payload: { conclusion } }: { payload: SqueezePayload }) {
         <Resources conclusion={conclusion} />
         {first && gain !== null && (
           <p class="quiet">
-            10% more {first.name} helps by at most {(gain * 100).toFixed(1)}%: an upper bound, not a forecast.
+            10% more {first.kind === "cpu" ? "" : "of "}
+            {first.name} helps by at most {(gain * 100).toFixed(1)}%: an upper bound, not a forecast.
           </p>
         )}
       </article>
