@@ -1,9 +1,9 @@
 // Reports to open: written by the Rust side from its sample records, into a folder that goes when the tests end.
 
-import { execFileSync } from "node:child_process";
+import { type ExecFileSyncOptions, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "streams", "cache", "lab", "probed", "hostile"] as const;
@@ -29,10 +29,10 @@ export interface Samples {
 /** Writes these variants. Cost: one build of the crate and its example. */
 export function writeSamples(variants: readonly Variant[]): Samples {
   const folder = mkdtempSync(join(tmpdir(), "sysdyno-report-"));
-  for (const variant of variants) {
-    const run = ["run", "--quiet", "--example", "sample_report", "--", join(folder, `${variant}.html`), variant];
-    execFileSync("cargo", run, { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
-  }
+  const options: ExecFileSyncOptions = { cwd: "..", stdio: ["ignore", "inherit", "inherit"] };
+  execFileSync("cargo", ["build", "--quiet", "--example", "sample_report"], options);
+  const program = resolve("..", process.env.CARGO_TARGET_DIR ?? "target", "debug/examples/sample_report");
+  for (const variant of variants) execFileSync(program, [join(folder, `${variant}.html`), variant], options);
   return {
     url: (variant) => pathToFileURL(join(folder, `${variant}.html`)).href,
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -19,17 +19,24 @@ const LIMIT: Duration = Duration::from_secs(60);
 const WORK: [fn(u32); 6] = [profiled_a, profiled_b, profiled_c, profiled_d, profiled_e, profiled_f];
 
 /// Rounds of each function: each weighs 1.6 times as much as the next one.
-const ROUNDS: [u32; 6] = [10_486, 6_554, 4_096, 2_560, 1_600, 1_000];
+const ROUNDS: [u32; 6] = [5_243, 3_277, 2_048, 1_280, 800, 500];
 
 macro_rules! profiled {
     ($($name:ident $factor:literal),*) => {
         $(
             #[inline(never)]
             fn $name(rounds: u32) {
-                let mut sum = 0u64;
-                for round in 0..rounds {
-                    // As many steps each, and different code, so that no two are merged.
-                    sum = black_box(sum.wrapping_mul($factor).wrapping_add(u64::from(round)));
+                let (mut sum, mut round) = (1u64, 0);
+                while round < rounds {
+                    // As many steps each, and different code, so that no two are merged. None calls a function, also where
+                    // nothing is inlined: a profile is to find this one innermost.
+                    let mut step = 0;
+                    while step < 16 {
+                        sum = (sum << 1) ^ (sum >> 7) ^ ($factor << step);
+                        step += 1;
+                    }
+                    sum = black_box(sum);
+                    round += 1;
                 }
                 black_box(sum);
             }
