@@ -140,6 +140,15 @@ impl<'a> TrialView<'a> {
         Some(sent_ns.max(felt - pool_slip_ns).min(felt))
     }
 
+    /// The mean of a latency, where requests that failed count with the time until they did, unless that makes it shorter: who is
+    /// refused at once was not waited for. Unit: nanoseconds. `None`: nothing was measured.
+    pub fn mean_with_failures_ns(&self, kind: LatencyKind) -> Option<f64> {
+        let [good, failed] = [kind, LatencyKind::Failure].map(|kind| self.summary(kind));
+        let sum = |summary: LatencySummary| summary.mean.unwrap_or(0.0) * summary.count as f64;
+        let all = ratio(sum(good) + sum(failed), good.count as f64 + failed.count as f64);
+        all.into_iter().chain(good.mean).filter(|mean| *mean > 0.0).reduce(f64::max)
+    }
+
     /// Completed and valid requests per second; 0 if the record holds no number.
     pub fn goodput_hz(&self) -> f64 {
         finite_or_zero(self.measured().goodput_hz)

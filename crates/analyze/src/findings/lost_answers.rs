@@ -4,21 +4,19 @@
 //! lost; only the other end tells them apart. An answer that came too late, to a tier that had given up, is not lost: the other end
 //! then had the request for as long as that waited.
 
+use super::edges::{Edge, edges, failing_ns};
 use super::effect::{EVENTS, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, whole};
 use crate::path::{called, path_of, scope_of};
-use crate::readings::Window;
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column;
-use sysdyno_record::load::LatencyKind;
-use sysdyno_record::path::PathTier;
 
 const LOST: Threshold =
     Threshold::new("answers that never came ÷ requests sent to the next tier", 0.01, "ratio", HOUSE);
 
-const LATE: Threshold = Threshold::new(
+pub(super) const LATE: Threshold = Threshold::new(
     "time that the other end had requests ÷ time that as many failures took as answers are missing, at most",
     0.25,
     "ratio",
@@ -39,30 +37,20 @@ pub(super) const RULE: Rule = Rule {
     examine: Examination::By(examine),
 };
 
-/// Requests from one tier to another.
-struct Edge<'a> {
-    from: &'a PathTier,
-    to: &'a PathTier,
-    sent: f64,
-    /// Requests without an answer at the end that asked, without those that have none at the other end either.
-    lost: f64,
-    /// Requests that the other end read, and those that it answered.
-    there: [f64; 2],
-    /// In which the other end had all of them. Unit: nanoseconds.
-    inside_ns: f64,
+/// Answers that were sent and never came. Where fewer requests are missing at the end that asked, no more than those.
+fn lost(edge: &Edge) -> f64 {
+    let unread = (edge.read - edge.answered).max(0.0);
+    (edge.answered - edge.came).min(edge.sent - edge.came - unread).max(0.0)
 }
 
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let view = &scene.focus;
     let window = view.server_whole();
     let path = path_of(view);
-    let edges = window
-        .scopes(column::ASKED_ANSWERED)
-        .into_iter()
-        .filter_map(|scope| Some((scope, edge(&path, &window, scope)?)));
-    let (scope, worst) = edges.max_by(|(_, one), (_, other)| one.lost.total_cmp(&other.lost))?;
+    let all = edges(&path, &window);
+    let worst = all.iter().max_by(|one, other| lost(one).total_cmp(&lost(other)))?;
     let (from, to) = (called(&path, worst.from), called(&path, worst.to));
-    let lost = worst.lost.max(0.0);
+    let lost = lost(worst);
     let text = format!(
         "{} of {} to {to} never came to {from}",
         counted(lost, "answer"),
@@ -70,15 +58,14 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     );
     let seen = |role| {
         let seen = evidence(role, &window, "sock_send_length, sock_recv_length", text.clone());
-        seen_in(column::ASKED_ANSWERED.at(scope), seen)
+        seen_in(column::ASKED_ANSWERED.at(worst.scope), seen)
     };
-    let failing_ns = view.summary(LatencyKind::Failure).mean.unwrap_or(0.0).max(view.request_mean_ns()?);
-    let is_late = worst.inside_ns > LATE.value * lost * failing_ns;
+    let is_late = worst.there_ns > LATE.value * lost * failing_ns(view)?;
     if lost < EVENTS.value || lost < LOST.value * worst.sent || is_late {
         return excluded("No answers between tiers are lost", vec![seen(EvidenceRole::Against)]);
     }
-    let [read, answered] = worst.there;
-    let text = format!("{to} answered {} of {} that it read", whole(answered), counted(read, "request"));
+    let text =
+        format!("{to} answered {} of {} that it read", whole(worst.answered), counted(worst.read, "request"));
     let there = evidence(EvidenceRole::Confirmer, &window, "sock_send_length", text.clone());
     let found = vec![
         seen(EvidenceRole::Mechanism),
@@ -92,25 +79,6 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         counted(worst.sent, "request")
     );
     Some(Case::new(title, found, reach))
-}
-
-/// What was seen at both ends; `None`: one of them was not, or nothing was answered there.
-fn edge<'a>(path: &'a [PathTier], window: &Window, scope: &str) -> Option<Edge<'a>> {
-    let (from, to) = scope.split_once('>')?;
-    let from = path.iter().find(|tier| scope_of(tier) == from)?;
-    let to = path.iter().find(|tier| tier.address.as_deref() == Some(to) && !tier.is_outside)?;
-    let count = |counter, scope: &str| window.growth(counter, scope).map(|growth| growth.amount);
-    let sent = count(column::ASKED_SENT, scope)?;
-    let there = scope_of(to);
-    let [read, answered] =
-        [column::REQUESTS_READ, column::REQUESTS_ANSWERED].map(|counter| count(counter, &there));
-    let (read, answered) = (read?, answered.filter(|answered| *answered > 0.0)?);
-    let lost = sent - count(column::ASKED_ANSWERED, scope)? - (read - answered).max(0.0);
-    // Requests whose messages cannot be told apart have no answers of their own.
-    let merged = count(column::ASKED_MERGED, scope).unwrap_or(0.0)
-        + count(column::REQUESTS_MERGED, &there).unwrap_or(0.0);
-    let inside_ns = count(column::REQUESTS_INSIDE_TIME, &there)?;
-    (merged <= 0.0).then_some(Edge { from, to, sent, lost, there: [read, answered], inside_ns })
 }
 
 #[cfg(test)]
@@ -128,15 +96,21 @@ mod tests {
 
     /// The same where node has each for so long.
     fn find_after(inside_ns: f64, answered_hz: f64, came_hz: f64) -> Option<Finding> {
+        find_of([2_000.0, 2_000.0 * inside_ns], answered_hz, came_hz)
+    }
+
+    /// The same where node reads so many a second, and has them for so long in all.
+    fn find_of([read_hz, inside_ns]: [f64; 2], answered_hz: f64, came_hz: f64) -> Option<Finding> {
         let (at, asked) = (format!("tier:{BACK}"), format!("tier:target>{BACK}"));
         let case = with_tier(slow(), "node", BACK, 1, TARGET)
             .counter("asked.sent_count", &asked, 2_000.0)
             .counter("asked.answered_count", &asked, came_hz)
             .counter("asked.merged_count", &asked, 0.0)
-            .counter("requests.read_count", &at, 2_000.0)
+            .counter("requests.read_count", &at, read_hz)
             .counter("requests.answered_count", &at, answered_hz)
             .counter("requests.merged_count", &at, 0.0)
-            .counter("requests.inside_ns", &at, 2_000.0 * inside_ns);
+            .counter("requests.unread_ns", &at, 0.0)
+            .counter("requests.inside_ns", &at, inside_ns);
         conclude(case.build()).into_iter().find(|finding| finding.id == "N27")
     }
 
@@ -150,5 +124,6 @@ mod tests {
         assert!(excluded(find(1_600.0, 1_600.0)), "node does not answer");
         assert!(excluded(find(2_000.0, 2_000.0)), "all came");
         assert!(excluded(find_after(1e9, 2_000.0, 200.0)), "they came too late");
+        assert!(excluded(find_of([800.0, 1e5], 800.0, 800.0)), "node did not read the others");
     }
 }

@@ -21,9 +21,11 @@ mod capped;
 mod cpu;
 mod delayed_ack;
 mod disks;
+mod edges;
 mod effect;
 mod error_pages;
 mod gateway;
+mod gave_up;
 mod generator;
 mod handshakes;
 mod held;
@@ -242,6 +244,7 @@ pub static RULES: &[&Rule] = &[
     &waits::SLEEP,
     &waits::PROCESS,
     &backend::RULE,
+    &gave_up::RULE,
     &lost_answers::RULE,
     &tier_connect::RULE,
     &tier_link::RULE,

@@ -26,7 +26,7 @@ const SEVERAL: Threshold =
 /// F19.
 pub(super) const RULE: Rule = Rule {
     id: "F19",
-    name: "one-at-a-time",
+    name: "one-worker",
     meaning: "A service serves one request at a time, and its only worker waits for something meanwhile.",
     thresholds: &[WAITED, ALONE, BLOCKED, COMPUTES, SEVERAL],
     place: Place::Server,
@@ -58,7 +58,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = view.server_steady();
     let who = called(&path, worst.tier);
     let share = ratio(worst.queue_ns, mean_ns)?.min(1.0);
-    let part = format!("{} of a request's {}", duration(worst.queue_ns.min(mean_ns)), duration(mean_ns));
+    let part = match worst.queue_ns > mean_ns {
+        true => duration(worst.queue_ns),
+        false => format!("{} of a request's {}", duration(worst.queue_ns), duration(mean_ns)),
+    };
     let text = format!("requests queue for {who} for {part}");
     let seen = |role| {
         let seen = evidence(role, &window, "sk_data_ready, sock_recv_length", text.clone());
@@ -78,7 +81,12 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(cpus_left(scene, &window).filter(|seen| seen.role == EvidenceRole::Against));
     let title =
         format!("{who} serves one request at a time: {waits}, and requests queue behind it for {part}");
-    Some(Case::new(title, found, Reach::used_up(view, share)))
+    // Who waits for it longer than a request takes has given up.
+    let reach = match worst.queue_ns > mean_ns {
+        true => Reach::given_up(view, share),
+        false => Reach::used_up(view, share),
+    };
+    Some(Case::new(title, found, reach))
 }
 
 /// What is known of a tier as one with a single worker that mostly waits; `None`: it is none.

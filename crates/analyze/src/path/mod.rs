@@ -52,8 +52,8 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let handshakes = view.measured().handshakes.map_or(0, |handshakes| handshakes.full + handshakes.resumed);
     let has_handshakes =
         ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
-    let client_ns = service_ns.filter(|_| !has_handshakes);
-    let felt_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0);
+    let client_ns = view.mean_with_failures_ns(LatencyKind::Service).filter(|_| !has_handshakes);
+    let felt_ns = view.mean_with_failures_ns(view.felt_kind());
     let is_one_at_a_time = handshakes == 0 && view.plan().wire.http2.is_none();
     let connections = Connections { window: &window, rate_hz, felt_ns, is_one_at_a_time };
     add_requests(&mut path, &places, &connections, client_ns);
