@@ -13,6 +13,9 @@ const KILLS_VARIABLE: &str = "SYSDYNO_FLEET_KILLS";
 const SAMPLE: usize = 3;
 const ALL: usize = 201;
 
+/// So many fleets share more kills than the sample. Each kills all kinds of victims, of which there are three.
+const FLEETS: usize = 2;
+
 /// What the load plans: 3 s of 400 requests per second, of which each of two agents has half.
 const PLANNED: u64 = 1200;
 
@@ -43,28 +46,35 @@ fn instant(number: usize) -> Duration {
 #[test]
 fn whoever_is_killed_at_any_instant_the_counts_are_those_of_the_server() {
     let test = "whoever_is_killed_at_any_instant_the_counts_are_those_of_the_server";
-    let Some(mut rig) = FleetRig::make(2) else { return skip(test, NEEDS) };
-    for number in 0..kills() {
-        let victim = match number % 3 {
-            0 => Victim::Agent(number / 3 % 2),
-            1 => Victim::Controller,
-            _ => Victim::Broker,
-        };
-        let (before, at) = (logged(&rig, 2), instant(number));
-        let outcome = killed(&mut rig, victim, at);
-        let what = format!("{victim:?} killed after {at:?}");
-        if let Some((outcome, program)) = outcome {
-            check(&rig, (&outcome, &program), (before, victim), &what);
+    let all = kills();
+    let fleets = if all > SAMPLE { FLEETS } else { 1 };
+    let rigs: Option<Vec<FleetRig>> = (0..fleets).map(|_| FleetRig::make(2)).collect();
+    let Some(rigs) = rigs else { return skip(test, NEEDS) };
+    std::thread::scope(|scope| {
+        for (first, mut rig) in rigs.into_iter().enumerate() {
+            scope.spawn(move || (first..all).step_by(fleets).for_each(|number| kill_one(&mut rig, number)));
         }
-        assert!(
-            wait_until(LIMIT, || rig.workers().is_empty()),
-            "{what}: an agent's process outlives the load"
-        );
-        // Who holds an agent until its lease has run out would be in the way of the next load.
-        let program = Program::new();
-        let is_free = || rig.listed(&program).iter().all(|agent| agent["leased_to"].is_null());
-        assert!(wait_until(LIMIT, is_free), "{what}: an agent is still leased");
+    });
+}
+
+/// Kills somebody during a load, and looks at what came of it.
+fn kill_one(rig: &mut FleetRig, number: usize) {
+    let victim = match number % 3 {
+        0 => Victim::Agent(number / 3 % 2),
+        1 => Victim::Controller,
+        _ => Victim::Broker,
+    };
+    let (before, at) = (logged(rig, 2), instant(number));
+    let outcome = killed(rig, victim, at);
+    let what = format!("{victim:?} killed after {at:?}");
+    if let Some((outcome, program)) = outcome {
+        check(rig, (&outcome, &program), (before, victim), &what);
     }
+    assert!(wait_until(LIMIT, || rig.workers().is_empty()), "{what}: an agent's process outlives the load");
+    // Who holds an agent until its lease has run out would be in the way of the next load.
+    let program = Program::new();
+    let is_free = || rig.listed(&program).iter().all(|agent| agent["leased_to"].is_null());
+    assert!(wait_until(LIMIT, is_free), "{what}: an agent is still leased");
 }
 
 /// Starts a load, kills somebody, and mends what was killed; what came of the load, unless its controller was killed.
