@@ -6,6 +6,10 @@ import type { Pair, StopCause, TryPlan, TryTrial, Variant } from "./tryout.ts";
 import type { Fact, Manifest } from "./types.ts";
 
 export type ResourceKind = "cpu" | "host-cpu" | "link" | "disk" | "connections" | "generator" | "placebo";
+
+/** Resources of the server that have a rate; the others are connections, or check the method. */
+export const isOfServerRate = (kind: ResourceKind) => kind === "cpu" || kind === "link" || kind === "disk";
+
 export type RowWord = "limits" | "matters" | "spare" | "cannot_tell" | "void";
 export type SumWord = "complete" | "missing" | "several" | "cannot_tell";
 

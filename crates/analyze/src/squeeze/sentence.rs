@@ -69,6 +69,12 @@ pub(super) fn row(row: &SqueezeRow) -> String {
         (Some(used), Some(available)) => format!("; it used {} of {}", cpus(used), cpus(available)),
         _ => String::new(),
     };
+    // Names of programs keep their small letters.
+    let name = &match row.kind {
+        ResourceKind::Link => name.replacen("link", "Link", 1),
+        ResourceKind::Disk => name.replacen("disk", "Disk", 1),
+        _ => name.clone(),
+    };
     match row.word {
         RowWord::Limits => {
             format!("{name} limits the server: {depth} less of it changes the rate by {loss}{used}")
@@ -140,5 +146,43 @@ pub(super) fn check(host: [f64; 2], parts: [f64; 2], is_apart: bool) -> String {
         false => {
             format!("all CPUs at once have an elasticity of {host}, as those of their users sum to {parts}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_disks_begin_a_sentence_and_programs_keep_their_names() {
+        let begins = |kind: ResourceKind, name: &str| {
+            let found = Elasticity {
+                depth_ratio: 0.2,
+                point: Some(1.0),
+                interval: Some([0.9, 1.1]),
+                effect: None,
+                counted: 8,
+                dropped: 0,
+                stop: None,
+                bites: vec![],
+                void: None,
+            };
+            let (available, used) = (Some(100.0), Some(0.95));
+            let row = SqueezeRow {
+                name: name.into(),
+                kind,
+                available,
+                used,
+                elasticities: vec![found],
+                word: RowWord::Limits,
+                sentence: String::new(),
+                gain_at_most_ratio: None,
+            };
+            let sentence = super::row(&row);
+            sentence.split_once(" limits the server: 20% less of it ").map(|(begin, _)| begin.to_owned())
+        };
+        assert_eq!(begins(ResourceKind::Link, "link eth0").as_deref(), Some("Link eth0"));
+        assert_eq!(begins(ResourceKind::Disk, "disk sda").as_deref(), Some("Disk sda"));
+        assert_eq!(begins(ResourceKind::Cpu, "nginx CPU").as_deref(), Some("nginx CPU"));
     }
 }

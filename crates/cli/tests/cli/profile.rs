@@ -6,6 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -366,8 +367,16 @@ fn a_profiled_search_has_the_stacks_of_its_highest_load_and_of_a_fifth_on_a_quie
     let search = ["run", target.url(), "--profile", "--effort", "quick", "--max-rate", "500/s", "--json"];
     let outcome = program.start(search).finish(LIMIT);
     let folder = program.run_folder().expect("a run was recorded");
+    if !folder.join("profile.json").exists() && outcome.is_disturbed() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "not judged: the machine was disturbed, and no rate could be trusted"
+        );
+        return;
+    }
     let responses = |name: &str| -> u64 {
-        let text = std::fs::read_to_string(folder.join(name)).expect("was written");
+        let text = std::fs::read_to_string(folder.join(name));
+        let text = text.unwrap_or_else(|error| panic!("{name}: {error}: {outcome}"));
         let taken: Value = serde_json::from_str(&text).expect("is JSON");
         assert!(taken["counts"]["samples_count"].as_u64() > Some(0), "{name}: {outcome}");
         taken["requests_count"].as_u64().expect("the load was counted")

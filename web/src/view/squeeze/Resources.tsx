@@ -1,7 +1,7 @@
 // The resources with what the loss of a little of each costs: one depth of each, or all of them with the proof that they bit.
 
 import { effectText } from "../../record/effect.ts";
-import { biteText, elasticityText, ROW_WORDS, shown, type Elasticity, type SqueezeConclusion, type SqueezeRow } from "../../record/squeeze.ts";
+import { biteText, elasticityText, isOfServerRate, ROW_WORDS, shown, type Elasticity, type SqueezeConclusion, type SqueezeRow } from "../../record/squeeze.ts";
 import { prose } from "../../record/text.ts";
 import { Table } from "../Table.tsx";
 
@@ -23,7 +23,7 @@ export function Resources({ conclusion, isWhole = false }: ResourcesProps) {
 
 function Row({ row, found, isWhole }: { row: SqueezeRow; found: Elasticity | null; isWhole: boolean }) {
   const { shape, text } = ROW_WORDS[row.word];
-  const isCheck = row.kind !== "cpu" && row.kind !== "connections";
+  const isCheck = row.kind !== "connections" && !isOfServerRate(row.kind);
   const last = isWhole ? (found?.void ?? biteText(found ?? EMPTY)) : isCheck ? "check" : `${shape} ${text}`;
   return (
     <tr class={isCheck ? "quiet" : undefined}>

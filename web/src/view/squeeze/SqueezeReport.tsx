@@ -2,7 +2,7 @@
 
 import { loadOfTryout } from "../../record/tryout.ts";
 import { factsNote, filesNote, plural } from "../../record/notes.ts";
-import type { SqueezePayload } from "../../record/squeeze.ts";
+import { isOfServerRate, type SqueezePayload } from "../../record/squeeze.ts";
 import { prose } from "../../record/text.ts";
 import { folded, RunFrame, type Part } from "../Frame.tsx";
 import { Machine } from "../Machine.tsx";
@@ -60,7 +60,7 @@ function Checks({ payload: { conclusion, damage, found } }: { payload: SqueezePa
 }
 
 function Answer({ payload: { conclusion } }: { payload: SqueezePayload }) {
-  const first = conclusion.rows.find(({ kind }) => kind === "cpu" || kind === "link" || kind === "disk");
+  const first = conclusion.rows.find(({ kind }) => isOfServerRate(kind));
   const gain = conclusion.void.length === 0 ? (first?.gain_at_most_ratio ?? null) : null;
   return (
     <section id="result" class="answer" aria-labelledby="headline" tabIndex={-1}>
