@@ -2,10 +2,19 @@
 
 use crate::path::scope_of;
 use crate::readings::Window;
+use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::column::{self, Quantity};
-use sysdyno_record::load::{FailureClass, LatencyKind};
+use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::PathTier;
+
+/// Below it, what has no answer was on its way at the end of the trial.
+pub(super) const GIVEN_UP: Threshold = Threshold::new(
+    "requests to the next tier given up before the answer ÷ all of them",
+    0.05,
+    "ratio",
+    HOUSE,
+);
 
 /// Requests from one tier to another.
 pub(super) struct Edge<'a> {
@@ -55,26 +64,20 @@ fn amount(window: &Window, counter: Quantity, scope: &str) -> Option<f64> {
     Some(window.growth(counter, scope)?.amount)
 }
 
-/// Requests between tiers that nobody waited for until they were answered, where these are not a few at the end of the trial.
-pub(super) fn given_up(view: &TrialView) -> f64 {
+/// Requests that tiers sent to the one of this address and gave up before it answered; 0 where that may be what was on its way at
+/// the end of the trial.
+pub(super) fn given_up(view: &TrialView, to: &str) -> f64 {
     let window = view.server_whole();
     let unanswered = window.scopes(column::ASKED_ANSWERED).into_iter().filter_map(|scope| {
-        let sent = amount(&window, column::ASKED_SENT, scope)?;
+        let (_, asked) = scope.split_once('>')?;
+        let sent = amount(&window, column::ASKED_SENT, scope).filter(|_| asked == to)?;
         let unanswered = sent - amount(&window, column::ASKED_ANSWERED, scope)?;
-        Some(unanswered).filter(|unanswered| *unanswered >= GIVEN_UP_MIN * sent)
+        Some(unanswered).filter(|unanswered| *unanswered >= GIVEN_UP.value * sent)
     });
     unanswered.sum()
-}
-
-/// Responses with an unexpected status that a tier can have sent because it had given up.
-pub(super) fn failed_by_giving_up(view: &TrialView) -> f64 {
-    given_up(view).min(view.failures_of(&[FailureClass::Status]) as f64)
 }
 
 /// What a request that failed took, or one that did not where that is longer. Unit: nanoseconds.
 pub(super) fn failing_ns(view: &TrialView) -> Option<f64> {
     Some(view.summary(LatencyKind::Failure).mean.unwrap_or(0.0).max(view.request_mean_ns()?))
 }
-
-/// Requests without an answer ÷ all that were sent, below which they are what was on the way at the end. Unit: ratio.
-const GIVEN_UP_MIN: f64 = 0.05;

@@ -5,7 +5,6 @@
 //! judge compares that with the size of what the user noticed ([`NoticedEffect::explained_by`]). A mechanism that explains
 //! less than [`EXPLAINED`] of it is at most *possible*.
 
-use super::edges::failed_by_giving_up;
 use super::{ENGINE, GROWTH, Scene, evidence};
 use crate::format::{duration, percent, rate};
 use crate::readings::{Window, ratio, sum_known};
@@ -113,10 +112,11 @@ impl Reach {
         Reach { failures: share * waited as f64, slow: Slow::Share(share), events: None }
     }
 
-    /// Of a tier for which others wait too long: as if it were used up, with what those answer who give up.
-    pub(super) fn given_up(view: &TrialView, share: f64) -> Reach {
+    /// The same, of a tier on which others gave up so often: they then answer with an error.
+    pub(super) fn given_up(view: &TrialView, share: f64, given_up: f64) -> Reach {
         let used_up = Reach::used_up(view, share);
-        Reach { failures: used_up.failures + failed_by_giving_up(view), ..used_up }
+        let answered = given_up.min(view.failures_of(&[FailureClass::Status]) as f64);
+        Reach { failures: used_up.failures + answered, ..used_up }
     }
 
     /// Of packets that were lost or dropped so often while connections were made.

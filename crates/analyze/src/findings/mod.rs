@@ -25,8 +25,8 @@ mod edges;
 mod effect;
 mod error_pages;
 mod gateway;
-mod gave_up;
 mod generator;
+mod gives_up;
 mod handshakes;
 mod held;
 mod interrupts;
@@ -244,7 +244,7 @@ pub static RULES: &[&Rule] = &[
     &waits::SLEEP,
     &waits::PROCESS,
     &backend::RULE,
-    &gave_up::RULE,
+    &gives_up::RULE,
     &lost_answers::RULE,
     &tier_connect::RULE,
     &tier_link::RULE,

@@ -4,6 +4,7 @@
 //! quarters of its time for as long as it takes for one or two of them. That is a pool of one, or an event loop whose code calls
 //! something that blocks.
 
+use super::edges::{GIVEN_UP, given_up};
 use super::waits::{WAITED, cpus_left, is_slow, what};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, name, percent};
@@ -28,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
     id: "F19",
     name: "one-worker",
     meaning: "A service serves one request at a time, and its only worker waits for something meanwhile.",
-    thresholds: &[WAITED, ALONE, BLOCKED, COMPUTES, SEVERAL],
+    thresholds: &[WAITED, ALONE, BLOCKED, COMPUTES, SEVERAL, GIVEN_UP],
     place: Place::Server,
     needs: &[column::REQUESTS_INSIDE_TIME, column::WAITS_THREADS],
     remedy: "let it wait for many at once (in an event loop, call nothing that blocks: an asynchronous client, a pool of threads), or \
@@ -58,10 +59,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = view.server_steady();
     let who = called(&path, worst.tier);
     let share = ratio(worst.queue_ns, mean_ns)?.min(1.0);
-    let part = match worst.queue_ns > mean_ns {
-        true => duration(worst.queue_ns),
-        false => format!("{} of a request's {}", duration(worst.queue_ns), duration(mean_ns)),
-    };
+    // Who waits for it for longer than a request takes has given up.
+    let is_given_up = worst.queue_ns > mean_ns;
+    let queued = duration(worst.queue_ns);
+    let part = if is_given_up { queued } else { format!("{queued} of a request's {}", duration(mean_ns)) };
     let text = format!("requests queue for {who} for {part}");
     let seen = |role| {
         let seen = evidence(role, &window, "sk_data_ready, sock_recv_length", text.clone());
@@ -81,12 +82,9 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(cpus_left(scene, &window).filter(|seen| seen.role == EvidenceRole::Against));
     let title =
         format!("{who} serves one request at a time: {waits}, and requests queue behind it for {part}");
-    // Who waits for it longer than a request takes has given up.
-    let reach = match worst.queue_ns > mean_ns {
-        true => Reach::given_up(view, share),
-        false => Reach::used_up(view, share),
-    };
-    Some(Case::new(title, found, reach))
+    let address = worst.tier.address.as_deref().filter(|_| is_given_up);
+    let given_up = address.map_or(0.0, |address| given_up(view, address));
+    Some(Case::new(title, found, Reach::given_up(view, share, given_up)))
 }
 
 /// What is known of a tier as one with a single worker that mostly waits; `None`: it is none.
@@ -112,6 +110,7 @@ mod tests {
     use super::super::tests::{conclude, slow};
     use crate::corpus::{Specimen, TARGET, with_tier};
     use sysdyno_record::analysis::{Confidence, Finding};
+    use sysdyno_record::load::FailureClass;
 
     const BACK: &str = "127.0.0.1:8080";
 
@@ -132,6 +131,26 @@ mod tests {
 
     fn confidence(found: Option<Finding>) -> Option<Confidence> {
         found.map(|finding| finding.confidence)
+    }
+
+    #[test]
+    fn errors_of_a_tier_that_gave_up_are_those_of_the_worker_that_it_waited_for() {
+        let confidence_if = |came_hz: f64| {
+            let (at, asked) = (format!("tier:{BACK}"), format!("tier:target>{BACK}"));
+            let case = with_tier(slow(), "node", BACK, 1, TARGET).cpu(0.05, 0.05, 0.01).server(0.05);
+            let ns = case.view().request_mean_ns().expect("was filled");
+            let case = case
+                .fail(FailureClass::Status, 10_000)
+                .gauge("waits.threads_count", &at, 1.0)
+                .gauge("waits.running_count", &at, 0.05)
+                .gauge("waits.timer_count", &at, 0.9)
+                .requests(&at, [5.0 * ns, 0.2 * ns])
+                .counter("asked.sent_count", &asked, 2_000.0)
+                .counter("asked.answered_count", &asked, came_hz);
+            confidence(conclude(case).into_iter().find(|finding| finding.id == "F19"))
+        };
+        assert!(confidence_if(500.0) >= Some(Confidence::Likely));
+        assert_eq!(confidence_if(2_000.0), Some(Confidence::Possible), "nobody gave up");
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl AskedAddress<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::path_of;
-    use crate::corpus::{Specimen, TARGET, with_tier};
+    use crate::corpus::{Specimen, TARGET, spread, with_tier};
     use sysdyno_record::load::LatencyKind;
     use sysdyno_record::path::{PathTier, TierRequests};
 
@@ -261,6 +261,18 @@ mod tests {
         };
         assert!(own(1.0).is_some());
         assert_eq!(own(6.0), None);
+    }
+
+    #[test]
+    fn requests_that_failed_late_make_the_longest_that_one_can_be() {
+        let own = |failed_ms: f64| {
+            let case = case(0.0).edit(|case| case.fill(LatencyKind::Failure, spread(1_000, failed_ms * MS)));
+            let client_ns = case.view().summary(case.view().felt_kind()).mean.expect("was filled");
+            let case = case.counter("requests.inside_ns", "tier:target", 100.0 * 3.0 * client_ns).build();
+            first(&path_of(&case.view())).own_ns
+        };
+        assert!(own(1e3).is_some());
+        assert_eq!(own(1e-3), None, "who is refused at once was not waited for");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A squeeze in sentences: made once, here, and shown unchanged everywhere.
 
 use super::elasticity::best;
-use crate::format::{cpus, percent};
+use crate::format::{cpus, percent, sentence};
 use crate::tryout::effect_text;
 use sysdyno_record::effect::Effect;
 use sysdyno_record::squeeze::{Elasticity, ElasticitySum, ResourceKind, RowWord, SqueezeRow, SumWord};
@@ -71,8 +71,7 @@ pub(super) fn row(row: &SqueezeRow) -> String {
     };
     // Names of programs keep their small letters.
     let name = &match row.kind {
-        ResourceKind::Link => name.replacen("link", "Link", 1),
-        ResourceKind::Disk => name.replacen("disk", "Disk", 1),
+        ResourceKind::Link | ResourceKind::Disk => sentence(name),
         _ => name.clone(),
     };
     match row.word {

@@ -273,8 +273,9 @@ impl Outcome {
         self
     }
 
-    /// A generator that is late by itself stays a failure: one of the reasons has to be from outside.
-    fn is_spoilt_from_outside(&self) -> bool {
+    /// Whether the machine did something else, and nothing besides makes the run INVALID. A generator that is late by itself stays a
+    /// failure: one of the reasons has to be from outside.
+    pub fn is_spoilt_from_outside(&self) -> bool {
         let document = serde_json::from_str::<Value>(&self.stdout).unwrap_or_default();
         let reasons = document["verdict"]["reasons"].as_array().into_iter().flatten();
         let lowered: Vec<&Value> = reasons.filter(|reason| reason["status"] != "VALID").collect();
