@@ -12,9 +12,9 @@ use std::time::Duration;
 use sysdyno_record::effect::Effect;
 use sysdyno_record::squeeze::{Elasticity, ResourceKind, RowWord, SqueezeRow, SumWord};
 
-/// Columns of a resource's name, and of its bar.
-const NAME_COLUMNS: usize = 20;
-const BAR_COLUMNS: usize = 10;
+/// Columns of a resource's name, and of its bar: with the widest numbers a row has 80.
+const NAME_COLUMNS: usize = 18;
+const BAR_COLUMNS: usize = 8;
 
 /// Rows that are printed; the report has all of them.
 const ROWS_MAX: usize = 20;
@@ -57,7 +57,7 @@ fn draw_rows(input: &SqueezeInput<'_>, screen: &mut Screen) {
     screen.gap();
     let style = screen.style();
     let head = format!(
-        "  {:NAME_COLUMNS$} {:>5}  {:>7} {:BAR_COLUMNS$} {:>15}   elasticity",
+        "  {:NAME_COLUMNS$} {:>4} {:>7} {:BAR_COLUMNS$} {:>14}  elasticity",
         "", "less", "rate", "", "95% interval"
     );
     screen.push(Rank::Needed, style.dress(Tone::Quiet, &style.characters(head.trim_end())));
@@ -86,7 +86,7 @@ fn draw_row(row: &SqueezeRow, screen: &mut Screen) {
         _ => String::new(),
     };
     let (tone, _) = tone_of(row);
-    let line = format!("  {name} {depth:>5}  {change:>7} {bar:BAR_COLUMNS$} {interval:>15}   {elasticity}");
+    let line = format!("  {name} {depth:>4} {change:>7} {bar:BAR_COLUMNS$} {interval:>14}  {elasticity}");
     screen.push(Rank::Needed, style.dress(tone, &style.characters(line.trim_end())));
 }
 
@@ -181,4 +181,50 @@ fn draw_around(input: &SqueezeInput<'_>, screen: &mut Screen) {
     let note = "judged by goodput: squeezed CPUs stop and go, so that latency under a squeeze says nothing";
     screen.sentence(Rank::Extra, (Tone::Quiet, "Method"), (Tone::Quiet, note));
     place::draw(&input.folder, screen);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sysdyno_record::effect::EffectScale;
+
+    #[test]
+    fn the_widest_row_has_eighty_columns() {
+        let effect = Effect {
+            scale: EffectScale::Ratio,
+            point: 0.79,
+            low: 0.765,
+            high: 0.818,
+            confidence_ratio: 0.95,
+            narrow: None,
+            pairs_count: 8,
+        };
+        let found = Elasticity {
+            depth_ratio: 0.2,
+            point: Some(-0.02),
+            interval: Some([-0.1, -0.01]),
+            effect: Some(effect),
+            counted: 8,
+            dropped: 0,
+            stop: None,
+            bites: vec![],
+            void: None,
+        };
+        let row = SqueezeRow {
+            name: "a service with a long name CPU".into(),
+            kind: ResourceKind::Cpu,
+            available: None,
+            used: None,
+            elasticities: vec![found],
+            word: RowWord::Limits,
+            sentence: String::new(),
+            gain_at_most_ratio: None,
+        };
+        let mut screen = Screen::new(Style { width_columns: 80, ..Style::default() });
+        draw_row(&row, &mut screen);
+        let text = screen.finish();
+        let [line] = text.lines().collect::<Vec<_>>()[..] else { panic!("is one line: {text}") };
+        assert!(line.ends_with("−23.5 … −18.2  −0.02 [−0.10, −0.01]"), "{line}");
+        assert!(line.chars().count() <= 80, "{line}");
+    }
 }
