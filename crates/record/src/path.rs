@@ -70,7 +70,8 @@ impl PathTier {
 
     /// How many of its threads did this while they had a request, on average.
     pub fn threads_at(&self, kind: WaitKind) -> f64 {
-        self.waits.iter().filter(|wait| wait.kind == kind).map(|wait| wait.threads_count).sum()
+        // The sum of none is a negative zero.
+        self.waits.iter().filter(|wait| wait.kind == kind).map(|wait| wait.threads_count).sum::<f64>() + 0.0
     }
 }
 

@@ -31,9 +31,16 @@ pub(super) const BAD_GATEWAY: Rule = Rule {
 /// Bad Gateway, Gateway Timeout.
 const STATUSES: [u16; 2] = [502, 504];
 
+/// What nginx logs of a request for which it asked nobody, since it had taken all back ends out of service.
+pub(super) const NOBODY_ASKED: &str = "no live upstreams";
+
 /// Requests that failed because a proxy lost its connection to a back end, or got none.
 pub(super) fn bad_gateways(view: &TrialView) -> f64 {
-    responses(view, STATUSES[0]).min(view.failures_of(&[FailureClass::Status]) as f64)
+    let logged = view.logged_by_server().into_iter();
+    let unasked = logged.filter(|message| message.lines.example.contains(NOBODY_ASKED));
+    let unasked: u64 = unasked.map(|message| message.likely_count).sum();
+    let failed = responses(view, STATUSES[0]).min(view.failures_of(&[FailureClass::Status]) as f64);
+    (failed - unasked as f64).max(0.0)
 }
 
 fn responses(view: &TrialView, status: u16) -> f64 {

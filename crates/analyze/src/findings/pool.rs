@@ -1,7 +1,7 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something other than CPU.
 
 use super::effect::waiting_in_sockets;
-use super::taken_up::{EACH, FREE, IDLE, QUEUED, TakenUp};
+use super::taken_up::{EACH, FREE, IDLE, QUEUED, TakenUp, idle_ratio};
 use super::workers::{ASLEEP, Workers, tier_at};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in, turns};
 use crate::capacity::FLAT_SERVICE;
@@ -184,10 +184,18 @@ fn dominated(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
     })
 }
 
-/// That threads are free, and leave connections waiting.
+/// That threads are free, and leave connections waiting, or requests on connections that they have accepted.
 fn free(scene: &Scene, window: &Window, scope: &str) -> Option<Evidence> {
-    let waiting = TakenUp::at(&scene.focus, window, scope).filter(TakenUp::is_paced)?;
-    let text = format!("its threads are idle, with {:.1} connections open", waiting.accepted);
+    let text = match TakenUp::at(&scene.focus, window, scope) {
+        Some(waiting) if waiting.is_paced() => {
+            format!("its threads are idle, with {:.1} connections open", waiting.accepted)
+        }
+        Some(_) => return None,
+        None => {
+            let idle = idle_ratio(&scene.focus, window, scope).filter(|idle| *idle >= IDLE.value)?;
+            format!("its threads waited for something to do {} of the time", percent(idle))
+        }
+    };
     Some(evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/syscall", text))
 }
 
@@ -245,7 +253,7 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
         let busiest = window.threads(&[process]).first().map(ThreadShare::wanted_ratio);
         busiest.is_none_or(|wanted| wanted < DOMINANT.value)
     };
-    let turns = targets.iter().filter(is_spread).find_map(|process| turns::in_turns(window, process));
+    let turns = targets.iter().filter(is_spread).find_map(|process| turns::in_turns(scene, window, process));
     if let Some(turns) = turns {
         return Some(Evidence { role: EvidenceRole::Against, ..turns });
     }

@@ -58,12 +58,7 @@ impl TakenUp {
         let beside = (column::CONNECTIONS_ESTABLISHED, scope);
         let waiting = window.level_beside(column::LISTENER_QUEUE, scope, beside).filter(|_| is_first);
         let accepted = (connections.mean - waiting.map_or(0.0, |waiting| waiting.mean)).max(0.0);
-        let of_tier = match is_first {
-            true => tier_scope(None),
-            false => scope.replacen(ScopeKind::Listener.prefix(), ScopeKind::Tier.prefix(), 1),
-        };
-        let count = |gauge| window.level(gauge, &of_tier).map(|level| level.mean);
-        let idle = ratio(count(column::WAITS_IDLE)?, count(column::WAITS_THREADS)?)?;
+        let idle = idle_ratio(view, window, scope)?;
         Some(TakenUp { queue, accepted, threads: threads(&processes, window)?, idle })
     }
 
@@ -77,6 +72,17 @@ impl TakenUp {
         let [least, most] = EACH.map(|each| each.value * self.threads);
         self.idle >= IDLE.value && (least..=most).contains(&self.accepted)
     }
+}
+
+/// The part of the threads at the address of this scope that wait for something to do.
+pub(super) fn idle_ratio(view: &TrialView, window: &Window, scope: &str) -> Option<f64> {
+    let is_first = view.listening_at(scope).iter().all(|process| process.tier.is_none());
+    let of_tier = match is_first {
+        true => tier_scope(None),
+        false => scope.replacen(ScopeKind::Listener.prefix(), ScopeKind::Tier.prefix(), 1),
+    };
+    let count = |gauge| window.level(gauge, &of_tier).map(|level| level.mean);
+    ratio(count(column::WAITS_IDLE)?, count(column::WAITS_THREADS)?)
 }
 
 /// The threads of these processes, on average.

@@ -78,7 +78,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let many = processes.iter().filter(is_of_many).max_by(|one, other| used(one).total_cmp(&used(other)));
     let process = *many.or(processes.first())?;
     let (used, is_of_many) = (used(process), many.is_some());
-    let who = format!("{} (process {})", name(&process.command), process.pid);
+    let who = called(process);
     let seen = |role, text: String| {
         seen_in(column::PROCESS_CPU.at(&process_scope(process)), evidence(role, &window, SOURCE, text))
     };
@@ -88,7 +88,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         window.level(column::PROCESS_THREADS, &process_scope(process))?;
         return against("no process of the server has several threads".to_owned());
     }
-    let turns = in_turns(&window, process);
+    let turns = one_is_ready(&window, process);
     if used < USED.value && turns.is_none() {
         return against(format!("{who} has several threads and used {} CPUs", cpus(used)));
     }
@@ -100,7 +100,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if busiest > SPREAD.value {
         return against(format!("one thread of {who} used {} of a CPU", percent(busiest)));
     }
-    let text = format!("{who} used {} CPUs, and at most {} in any half second", cpus(used), cpus(most));
+    let text = one_cpu(process, used, most);
     let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
     found.extend(at_lock(scene, &window, process, turns.is_some()));
     found.extend(turns);
@@ -109,8 +109,32 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case::new(title, found, Reach::used_up(&scene.focus, 1.0)))
 }
 
+fn called(process: &WatchedProcess) -> String {
+    format!("{} (process {})", name(&process.command), process.pid)
+}
+
+fn one_cpu(process: &WatchedProcess, used: f64, most: f64) -> String {
+    format!("{} used {} CPUs, and at most {} in any half second", called(process), cpus(used), cpus(most))
+}
+
+/// That the threads of a process run one at a time: by those that are ready to run, or by the CPU that they use while others wait for
+/// a lock, since those may be woken again and again to see that it is taken.
+pub(super) fn in_turns(scene: &Scene, window: &Window, process: &WatchedProcess) -> Option<Evidence> {
+    let by_lock = || {
+        window
+            .level(column::PROCESS_THREADS, &process_scope(process))
+            .filter(|threads| threads.mean >= 2.0)?;
+        let used = window.process_cpus(&[process]).filter(|used| *used >= USED.value)?;
+        let most = most_used(window, process).filter(|most| *most <= NEVER_MORE.value)?;
+        let locked = at_lock(scene, window, process, true)?;
+        let text = format!("{}; {}", one_cpu(process, used, most), locked.text);
+        Some(evidence(EvidenceRole::Confirmer, window, SOURCE, text))
+    };
+    one_is_ready(window, process).or_else(by_lock)
+}
+
 /// That one thread of a process of many is always running or ready to run, and hardly ever two.
-pub(super) fn in_turns(window: &Window, process: &WatchedProcess) -> Option<Evidence> {
+fn one_is_ready(window: &Window, process: &WatchedProcess) -> Option<Evidence> {
     let scope = process_scope(process);
     let used = window.process_cpus(&[process])?;
     let running = window.level(column::PROCESS_RUNNING_THREADS, &scope)?.mean;

@@ -148,9 +148,10 @@ pub(super) fn tier_at(path: &[PathTier], scope: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{conclude, slow};
-    use crate::corpus::{TARGET, with_tier};
+    use crate::corpus::{TARGET, spread, with_tier};
     use sysdyno_record::analysis::{Confidence, Finding};
     use sysdyno_record::event::{ProcessRole, WatchedProcess};
+    use sysdyno_record::load::LatencyKind;
 
     const POOL: &str = "127.0.0.1:9000";
 
@@ -212,22 +213,50 @@ mod tests {
 
     #[test]
     fn a_pool_whose_threads_are_free_or_take_turns_is_not_full() {
-        let confidence = |idle: f64, running: f64| {
+        let confidence = |idle: f64, running: f64, [used, locked]: [f64; 2]| {
             let (listener, process) = ("listener:127.0.0.1:8080", format!("process:{TARGET}"));
-            let case = slow().cpu(0.25, 0.05, 0.01).server(0.6);
+            let third = |thread: u32| format!("thread:{TARGET}/{thread}");
+            let case = slow().cpu(0.25, 0.05, 0.01).server(used);
             let case = case
+                .counter("thread.cpu_us", &third(TARGET), used * 0.35e6)
+                .counter("thread.cpu_us", &third(2), used * 0.35e6)
                 .gauge("process.threads_count", &process, 10.0)
                 .gauge("process.running_threads_count", &process, running)
                 .gauge("waits.threads_count", "tier:target", 10.0)
                 .gauge("waits.idle_count", "tier:target", idle)
+                .gauge("waits.lock_count", "tier:target", locked)
                 .gauge("connections.established_count", listener, 21.0)
-                .gauge("listener.queue_count", listener, 20.0);
+                .gauge("listener.queue_count", listener, 20.0)
+                .edit(|case| case.fill(LatencyKind::Service, spread(20_000, 12e6)));
             let found = conclude(case).into_iter().find(|finding| finding.id == "F04");
             found.expect("a finding").confidence
         };
-        assert!(confidence(2.0, 0.0) >= Confidence::Likely);
-        assert_eq!(confidence(9.0, 0.0), Confidence::Possible, "connections wait for another reason");
-        assert_eq!(confidence(2.0, 1.0), Confidence::Excluded, "one thread runs at a time");
+        assert!(confidence(2.0, 0.0, [0.6, 0.0]) >= Confidence::Likely);
+        assert_eq!(
+            confidence(9.0, 0.0, [0.6, 0.0]),
+            Confidence::Possible,
+            "connections wait for another reason"
+        );
+        assert_eq!(confidence(2.0, 1.0, [0.6, 0.0]), Confidence::Excluded, "one thread runs at a time");
+        assert_eq!(confidence(2.0, 2.5, [0.98, 4.0]), Confidence::Excluded, "others are woken for nothing");
+        assert!(confidence(2.0, 2.5, [0.6, 4.0]) >= Confidence::Likely);
+    }
+
+    #[test]
+    fn an_event_loop_that_leaves_requests_unread_is_no_full_pool() {
+        let confidence = |idle: f64| {
+            let case = slow()
+                .cpu(0.05, 0.05, 0.01)
+                .server(0.05)
+                .gauge("waits.threads_count", "tier:target", 4.0)
+                .gauge("waits.idle_count", "tier:target", idle)
+                .gauge("connections.unread_count", "listener:127.0.0.1:8080", 50.0)
+                .gauge("listener.queue_count", "listener:127.0.0.1:8080", 0.0)
+                .edit(|case| case.set_intervals(|_| (2000.0, 100_000_000, 64)));
+            conclude(case).into_iter().find(|finding| finding.id == "F04").expect("a finding").confidence
+        };
+        assert!(confidence(1.0) >= Confidence::Likely);
+        assert_eq!(confidence(3.8), Confidence::Possible);
     }
 
     #[test]

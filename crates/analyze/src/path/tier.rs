@@ -117,12 +117,13 @@ impl Group<'_> {
         [own, sent].into_iter().flatten().fold(f64::INFINITY, f64::min)
     }
 
-    /// No more requests can have been read on average: what is on its way, without what lies in sockets. A thread that has nothing
-    /// to do waits in the same call as for a lock.
+    /// No more requests can have been read on average: what is on its way, without what lies in sockets, of connections that were
+    /// accepted or not. A thread that has nothing to do waits in the same call as for a lock.
     fn read_most(&self, seen: &PathScene, range: &dyn Fn(Quantity) -> Option<GaugeRange>) -> f64 {
         let Some(sent) = seen.in_flight.filter(|_| self.address.is_none()) else { return f64::INFINITY };
+        // A connection that waits to be accepted may hold a request, and is among those that do then.
         let unread = [column::CONNECTIONS_UNREAD, column::LISTENER_QUEUE].into_iter().filter_map(range);
-        (sent * IN_FLIGHT_SLACK - unread.map(|range| range.mean).sum::<f64>()).max(0.0)
+        (sent * IN_FLIGHT_SLACK - unread.map(|range| range.mean).fold(0.0, f64::max)).max(0.0)
     }
 
     /// How many requests it had on average, by the times at its connections, or as many as threads of others waited for it;

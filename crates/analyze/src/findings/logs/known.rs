@@ -1,5 +1,7 @@
 //! Well-known log lines: what they mean, and what to change. The first entry whose words appear in a line applies.
 
+use super::super::gateway::NOBODY_ASKED;
+
 /// A line that says its cause.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Known {
@@ -148,7 +150,12 @@ pub(in super::super) const OF_SERVERS: &[Known] = &[
         "check its environment and configuration",
     ),
     cause("connection refused", "A back end is not there", "start the back end, or correct its address"),
-    cause("no live upstreams", "No back end is left", "find out why the back ends failed"),
+    cause(
+        NOBODY_ASKED,
+        "A proxy has taken all back ends out of service, and asks nobody for a while (fail_timeout)",
+        "see why the back ends failed; so that a short failure does not take all of them out, raise max_fails, shorten fail_timeout, or \
+         let a backup server answer",
+    ),
     cause(
         "no such file or directory",
         "A file or socket that the server needs is not there",

@@ -74,6 +74,19 @@ fn a_line_for_each_failed_request_is_the_cause() {
 }
 
 #[test]
+fn requests_for_which_a_proxy_asked_nobody_are_not_lost_to_what_ended() {
+    let failing = || {
+        let killing = slow().fail(FailureClass::Status, 5_000).counter("vmstat.oom_kill", HOST, 1_000.0);
+        let killing = killing.counter("cgroup.oom_kills_count", CGROUP_TARGET, 1_000.0);
+        killing.edit(|case| case.end.summary.measured.statuses.extend([(200, 15_000), (502, 5_000)]))
+    };
+    let first = |case: Specimen| conclude(case).swap_remove(0).id;
+    assert_eq!(first(failing()), "E04");
+    let line = "[error] no live upstreams while connecting to upstream";
+    assert_eq!(first(logging(failing(), "/e.log", line, 4_900)), "L01");
+}
+
+#[test]
 fn a_line_of_the_kernel_is_possible() {
     let line = "TCP: request_sock_TCP: Possible SYN flooding on port 0.0.0.0:80. Sending cookies.";
     let finding = find("L02", logging(slow(), KERNEL_LOG, line, 1)).expect("a finding");

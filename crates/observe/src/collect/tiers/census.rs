@@ -111,13 +111,16 @@ impl Census {
         self.readers.contains(&pid) || (self.supposed.contains(&pid) && !self.event_loops.contains(&pid))
     }
 
-    /// Counts what was seen, by the sockets as they are now; `connections`: how many the tier has accepted, if that is known.
+    /// Counts what was seen, by the sockets as they are now; `connections`: how many the tier has accepted, if that is known, and
+    /// whether they were counted just after the look.
     pub(super) fn count(
         &mut self,
         look: &Look,
         ends: &ConnectionEnds,
-        connections: Option<f64>,
+        connections: Option<(f64, bool)>,
     ) -> TierCounts {
+        let (is_new, connections) =
+            (connections.is_some_and(|(_, is_new)| is_new), connections.map(|(count, _)| count));
         let mut counts = TierCounts::default();
         let mut rest = TierCounts::default();
         let mut stopped: HashSet<u32> = HashSet::new();
@@ -172,12 +175,13 @@ impl Census {
             counts.threads += 1.0;
             counts.add(wait, asked, 1.0);
         }
+        // An older number may be of a time before the load, and one by scale of threads that nobody saw.
+        if is_new && connections.is_some_and(|connections| counts.threads >= connections) {
+            self.note_rests(look);
+        }
         counts.scale(look.scale);
         rest.scale(look.scale);
         let missing = connections.map_or(0.0, |connections| (connections - counts.threads).max(0.0));
-        if connections.is_some() && missing <= 0.0 {
-            self.note_rests(look);
-        }
         counts.add_missing(missing, &rest);
         counts
     }
@@ -297,7 +301,8 @@ mod tests {
     fn threads_of_a_pool_count_once_they_were_seen_at_a_request() {
         let mut census = Census::default();
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
-            let counts = census.count(&look(sightings, scale), &ends(), connections);
+            let counts =
+                census.count(&look(sightings, scale), &ends(), connections.map(|count| (count, true)));
             [counts.threads, counts.waits[ThreadWait::Idle as usize], counts.waits[ThreadWait::Lock as usize]]
         };
         let locked = |id: u32| sighting(id, Sight::Known(ThreadWait::Lock));
@@ -327,7 +332,7 @@ mod tests {
             census.note_residents(&residents.iter().map(|id| (1, *id, false)).collect::<Vec<_>>());
             let sleeping = |id| sighting(id, Sight::Known(ThreadWait::Timer));
             let look = look((1..=4).map(sleeping).collect(), 1.0);
-            census.count(&look, &ends(), Some(3.0)).waits[ThreadWait::Timer as usize]
+            census.count(&look, &ends(), Some((3.0, true))).waits[ThreadWait::Timer as usize]
         };
         assert_eq!(slept(&[1]), 3.0);
         assert_eq!(slept(&[1, 2, 3, 4]), 0.0, "they do their own work");
@@ -341,7 +346,7 @@ mod tests {
                 Sighting { is_event_loop, ..sighting(id as u32, seen) }
             };
             let sightings = sightings.into_iter().enumerate().map(at).collect();
-            let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(3.0));
+            let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some((3.0, true)));
             counts.waits[ThreadWait::Lock as usize]
         };
         let locked = || Sight::Known(ThreadWait::Lock);
@@ -376,7 +381,7 @@ mod tests {
             let other = Sighting { is_event_loop, ..sighting(3, Sight::Known(seen)) };
             let sightings = vec![sighting(2, Sight::Known(ThreadWait::Lock)), other];
             let look = look(sightings, 1.0);
-            census.count(&look, &ends(), Some(2.0)).waits[ThreadWait::Lock as usize]
+            census.count(&look, &ends(), Some((2.0, true))).waits[ThreadWait::Lock as usize]
         };
         assert_eq!(
             locked_count(ThreadWait::Running, false),
@@ -396,7 +401,7 @@ mod tests {
                 ..sighting(id as u32, Sight::Known(ThreadWait::Lock))
             };
             let look = look(places.into_iter().enumerate().map(at).collect(), 1.0);
-            census.count(&look, &ends(), Some(connections)).waits[ThreadWait::Lock as usize]
+            census.count(&look, &ends(), Some((connections, true))).waits[ThreadWait::Lock as usize]
         };
         assert_eq!(locked([64, 64], 2.0), 2.0, "nothing tells them from threads with a request");
         assert_eq!(locked([64, 64], 0.0), 0.0);
@@ -407,11 +412,31 @@ mod tests {
     }
 
     #[test]
+    fn an_old_number_of_connections_and_a_part_of_the_threads_say_nothing_of_rest() {
+        let locked = |scale: f64, is_new: bool| {
+            let mut census = Census::default();
+            let mut at = |seen: Vec<Sighting>, connections: (f64, bool)| {
+                let counts = census.count(&look(seen, scale), &ends(), Some(connections));
+                counts.waits[ThreadWait::Lock as usize]
+            };
+            let waiting = |id| Sighting { place: Some(64), ..sighting(id, Sight::Known(ThreadWait::Lock)) };
+            at(
+                vec![sighting(2, super::tests::at(&[10])), waiting(3), waiting(4)],
+                (2.0 * scale - 1.0, is_new),
+            );
+            at(vec![waiting(3), waiting(4)], (2.0, true))
+        };
+        assert_eq!(locked(1.0, true), 0.0, "all that have a request were seen");
+        assert_eq!(locked(1.0, false), 2.0);
+        assert_eq!(locked(3.0, true), 2.0);
+    }
+
+    #[test]
     fn who_asks_somebody_outside_is_found_among_the_rest() {
         let counts = |is_missing: bool| {
             let sighting = sighting(2, at(&[50]));
             let connections = if is_missing { 1.0 } else { 0.0 };
-            Census::default().count(&look(vec![sighting], 1.0), &ends(), Some(connections))
+            Census::default().count(&look(vec![sighting], 1.0), &ends(), Some((connections, true)))
         };
         let asked: Vec<_> = counts(true).asking.into_values().collect();
         assert_eq!(asked, [(Endpoint::Tcp(([10, 1, 2, 3], 53).into()), 1.0)]);
@@ -422,7 +447,7 @@ mod tests {
     fn a_thread_of_an_event_loop_that_looks_up_a_name_is_counted() {
         let event_loop = Sighting { is_event_loop: true, ..sighting(1, Sight::Known(ThreadWait::Idle)) };
         let sightings = vec![event_loop, sighting(2, at(&[50])), sighting(3, Sight::Known(ThreadWait::Lock))];
-        let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some(0.0));
+        let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some((0.0, true)));
         assert_eq!(counts.asking.into_values().map(|(_, count)| count).sum::<f64>(), 1.0);
     }
 }

@@ -191,7 +191,7 @@ impl TierCollector {
             // The list may be of an instant when fewer asked.
             let asked = look.tier.as_ref().and_then(|address| asking.get(address)).copied();
             let connections = listed.into_iter().chain(asked).reduce(f64::max);
-            let counts = self.census.count(look, ends, connections);
+            let counts = self.census.count(look, ends, connections.map(|count| (count, is_search)));
             for (address, count) in counts.asking.values() {
                 *asking.entry(address.clone()).or_default() += count;
             }
