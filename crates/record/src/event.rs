@@ -150,6 +150,10 @@ pub struct WatchedProcess {
     /// Whether the server started it to take its log from a pipe: it serves no requests. Source: `/proc/PID/fd/0` and `1`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_log_reader: bool,
+    /// The command of the process that traced it when it was found: `strace`. Untrusted text. `None`: none did, it could not be read,
+    /// or the record is older. Source: `/proc/PID/status`, `TracerPid`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracer: Option<String>,
 }
 
 /// Where processes stand on the way of a request behind those that the load reaches.
@@ -177,6 +181,7 @@ impl WatchedProcess {
             tier: None,
             unit: None,
             is_log_reader: false,
+            tracer: None,
         }
     }
 

@@ -19,6 +19,7 @@ mod black_hole;
 mod bursts;
 mod capped;
 mod cpu;
+mod crowded_out;
 mod delayed_ack;
 mod disks;
 mod edges;
@@ -232,6 +233,7 @@ pub static RULES: &[&Rule] = &[
     &waits::LOCK,
     &limits::LOG_FLOOD,
     &run_queue::CROWDED,
+    &crowded_out::RULE,
     &handshakes::HANDSHAKES,
     &cpu::SATURATED,
     &packet_cost::RULE,

@@ -22,7 +22,7 @@ const BUSY: Threshold =
     Threshold::new("busy share of all CPUs while threads of the server waited, at most", 0.5, "ratio", HOUSE);
 pub(super) const DELAYED: Threshold =
     Threshold::new("share of a request's time that threads waited for a CPU, at least", 0.3, "ratio", HOUSE);
-const OFTEN: Threshold = Threshold::new(
+pub(super) const OFTEN: Threshold = Threshold::new(
     "threads of a tier that wait for a CPU, on average, for its unread requests to wait for that",
     0.1,
     "count",

@@ -9,7 +9,7 @@ use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::standstill_seconds;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column;
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::path::GaugeRange;
 
 const STOPPED: Threshold =
@@ -85,17 +85,29 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let count = 2.0 * level.present_ratio * view.counts().sent as f64;
     let slow = Slow::Delayed { count, most_ns: f64::INFINITY };
     let reach = Reach { slow, ..Reach::used_up(view, 1.0) };
-    Some(Case::new(format!("The server is stopped again and again: {text}"), found, reach))
+    let case = Case::new(format!("The server is stopped again and again: {text}"), found, reach);
+    let tracer = processes_of(scene, scope).find_map(|process| process.tracer.as_deref());
+    let Some(tracer) = tracer.map(name) else { return Some(case) };
+    Some(Case {
+        title: format!("{tracer} traces the server, and stops it each time: {text}"),
+        remedy: Some(format!(
+            "detach {tracer} (end it); to see what the server does meanwhile, use perf trace or sysdyno profile"
+        )),
+        ..case
+    })
+}
+
+/// The processes of a tier.
+fn processes_of<'a>(scene: &Scene<'a>, scope: &'a str) -> impl Iterator<Item = &'a WatchedProcess> {
+    scene.focus.processes(ProcessRole::Target).into_iter().filter(move |process| {
+        let address = process.tier.as_ref().map(|tier| &tier.address);
+        column::tier_scope(address) == scope
+    })
 }
 
 /// The program of a tier, or each program that is counted as part of it.
 fn who(scene: &Scene, scope: &str) -> String {
-    let targets = scene.focus.processes(ProcessRole::Target);
-    let of_tier = targets.iter().filter(|process| {
-        let address = process.tier.as_ref().map(|tier| &tier.address);
-        column::tier_scope(address) == scope
-    });
-    let mut names: Vec<String> = of_tier.map(|process| name(&process.command)).collect();
+    let mut names: Vec<String> = processes_of(scene, scope).map(|process| name(&process.command)).collect();
     names.sort();
     names.dedup();
     if names.is_empty() { "a process of the server".to_owned() } else { names.join(" or ") }
@@ -149,5 +161,9 @@ mod tests {
         let never = slow().gauge("waits.stopped_count", "tier:target", 0.0);
         assert_eq!(find(never).map(|finding| finding.confidence), Some(Confidence::Excluded));
         assert!(find(slow()).is_none(), "nobody looked");
+        let mut traced = slow().gauge("waits.stopped_count", "tier:target", 1.0);
+        traced.watched.iter_mut().for_each(|process| process.tracer = Some("strace".into()));
+        let title = find(traced).expect("a finding").title;
+        assert!(title.starts_with("strace traces the server, and stops it each time: "), "{title}");
     }
 }

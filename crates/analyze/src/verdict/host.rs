@@ -26,17 +26,23 @@ pub(crate) const FOREIGN_LOAD: Check = Check {
     examine: Examine::Trial(examine_foreign),
 };
 
+/// The greatest of the processes that are no part of the measurement: `'mysqld' (process 71) of mariadb.service 0.80 CPUs`. Empty: none
+/// was noticed.
+pub(crate) fn named_others(view: &TrialView, window: &Window) -> String {
+    let foreign = foreign_cpus(view, window).unwrap_or(0.0);
+    named(&view.processes(ProcessRole::Foreign), foreign, window)
+}
+
 fn examine_foreign(view: &TrialView) -> Option<Observation> {
     let window = view.server_steady();
-    let server = foreign_cpus(view, &window).and_then(|foreign| {
-        let who = named(&view.processes(ProcessRole::Foreign), foreign, &window);
-        Foreign::of(foreign, &window, "the machine", who)
-    });
+    let server = foreign_cpus(view, &window)
+        .and_then(|foreign| Foreign::of(foreign, &window, "the machine", named_others(view, &window)));
     let generator = beside_generator(view);
     let worst = server.into_iter().chain(generator).max_by(|a, b| a.share.total_cmp(&b.share))?;
     let Foreign { cpus: foreign, share, .. } = worst;
+    let colon = if worst.who.is_empty() { "" } else { ": " };
     let text = format!(
-        "other processes used {} CPUs, {} of {}{}",
+        "other processes used {} CPUs, {} of {}{colon}{}",
         cpus(foreign.max(0.0)),
         percent(share),
         worst.machine,
@@ -53,7 +59,7 @@ struct Foreign {
     cpus: f64,
     share: f64,
     machine: &'static str,
-    /// The greatest of them by name, behind a colon; empty: none was noticed.
+    /// The greatest of them by name; empty: none was noticed.
     who: String,
 }
 
@@ -70,7 +76,7 @@ const NAMED_RATIO: f64 = 0.1;
 /// A process that was there for less than this part of the time has its seconds told. Unit: ratio.
 const ALL_THE_TIME_RATIO: f64 = 0.8;
 
-/// `: 'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s, 'make' (process 90) 0.20
+/// `'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s, 'make' (process 90) 0.20
 /// CPUs in programs that it starts`.
 fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
     let own =
@@ -93,8 +99,7 @@ fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> S
         let by = if *is_started { " in programs that it starts" } else { "" };
         format!("'{}' (process {}){unit} {} CPUs{by}{when}", name(&process.command), process.pid, cpus(*used))
     };
-    let texts: Vec<String> = used.iter().take(3).map(text).collect();
-    if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) }
+    used.iter().take(3).map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// What others used of the generator's machine, where that is not the server's.

@@ -31,7 +31,7 @@ pub use check::Check;
 pub(crate) use check::{Concern, Culprit, Observation, verdict_of};
 pub(crate) use cpu::{SERVER_SATURATED, foreign_cpus, generator_cpus, is_server_saturated, own_busy_ratio};
 pub(crate) use generator::{CONCURRENCY_BOUND, CPU_BOUND, LAG, is_generator_full, throttled_share};
-pub(crate) use host::FOREIGN_LOAD;
+pub(crate) use host::{FOREIGN_LOAD, named_others};
 pub use registry::{CHECKS, check_trial};
 pub(crate) use registry::{is_about, is_blamed_on, is_end_of_search, is_raised_by_errors};
 pub use responses::RESPONSES_FOR_P99;

@@ -11,6 +11,7 @@ mod namespaces;
 mod processes;
 mod table;
 mod tiers;
+mod tracer;
 mod unit;
 mod words;
 

@@ -1,6 +1,6 @@
 //! Finds the processes that hold a socket, their descendants, and their identities.
 
-use super::unit;
+use super::{tracer, unit};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::limits::{self, Limit};
@@ -172,7 +172,14 @@ fn describe(
     let cpus = if roots.is_host() { allowed_cpus(pid) } else { None };
     let (start_ticks, parent_pid) = (stat.start_ticks, Some(stat.parent_pid));
     let unit = unit::of_process(roots, pid, buffer);
-    Ok(WatchedProcess { cpus, parent_pid, unit, ..WatchedProcess::new(pid, start_ticks, command, role) })
+    let tracer = tracer::of_process(roots, pid, buffer);
+    Ok(WatchedProcess {
+        cpus,
+        parent_pid,
+        unit,
+        tracer,
+        ..WatchedProcess::new(pid, start_ticks, command, role)
+    })
 }
 
 /// Whether this descendant of a server was started by `parent` to take its log from a pipe: it reads from a pipe that is not the

@@ -51,6 +51,7 @@ const SLEEPS: &[(&str, ThreadWait)] = &[
     ("do_semtimedop", ThreadWait::Lock),
     ("__do_semtimedop", ThreadWait::Lock),
     ("request_wait_answer", ThreadWait::Disk),
+    ("fanotify_", ThreadWait::Process),
     ("do_wait", ThreadWait::Process),
     ("kernel_wait", ThreadWait::Process),
     ("pipe_", ThreadWait::Process),

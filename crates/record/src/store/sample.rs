@@ -184,6 +184,7 @@ pub(super) fn event(number: u64) -> Event {
             tier: Some(Tier { depth: 1, address: Endpoint::Unix("/run/a.sock".into()), asked_by_pid: 98 }),
             unit: Some("nginx.service".into()),
             is_log_reader: false,
+            tracer: Some("strace".into()),
         })
     } else {
         EventKind::Warning { text: format!("warning {number}") }

@@ -67,12 +67,13 @@ pub(super) const LOCK: Rule = Rule {
 pub(super) const PROCESS: Rule = Rule {
     id: "F16",
     name: "process-wait",
-    meaning: "Threads of the server wait for another process: a program that they started, or one at the other end of a pipe.",
+    meaning: "Threads of the server wait for another process: a program that they started, one at the other end of a pipe, or \
+              one that has to allow each access to a file (a virus scanner).",
     thresholds: THRESHOLDS,
     place: Place::Server,
     needs: &[column::WAITS_PROCESS],
     remedy: "do that work in the server, keep the program running (FastCGI instead of CGI), or find out what the program \
-             itself waits for",
+             itself waits for; leave the server's files out of a virus scan",
     counterfactual: "without that program the responses would take as long",
     examine: Examination::By(|scene| examine(scene, WaitKind::Process)),
 };

@@ -163,6 +163,10 @@ impl TierThreads {
         let sleeps = if is_unclear { files.function(buffer).and_then(by_function) } else { None };
         let seen = match sleeps {
             Some(wait @ (ThreadWait::Disk | ThreadWait::Stopped)) => Sight::Known(wait),
+            // A program that has to allow each access to a file (`fs/notify/fanotify`) is waited for as a disk is.
+            Some(ThreadWait::Process) if seen == Sight::Known(ThreadWait::Disk) => {
+                Sight::Known(ThreadWait::Process)
+            }
             _ => seen,
         };
         let is_writing = is_writing(place) && seen == Sight::Known(ThreadWait::Process);
