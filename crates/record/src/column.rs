@@ -314,9 +314,12 @@ quantities! {
     FS_FREE_INODES "fs.free_inodes_count" "count" Gauge Filesystem "statvfs" "f_favail";
     LISTENER_QUEUE "listener.queue_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of LISTEN sockets";
     LISTENER_LIMIT "listener.limit_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of LISTEN sockets";
+    LISTENER_SOCKETS "listener.sockets_count" "count" Gauge Listener "sock_diag" "LISTEN sockets of one address";
+    LISTENER_WAITING "listener.waiting_sockets_count" "count" Gauge Listener "sock_diag" "those with an idiag_rqueue";
     CONNECTIONS_ESTABLISHED "connections.established_count" "count" Gauge Listener "sock_diag" "ESTABLISHED sockets";
     CONNECTIONS_UNREAD "connections.unread_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of ESTABLISHED sockets";
     CONNECTIONS_UNSENT "connections.unsent_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of ESTABLISHED sockets";
+    CONNECTIONS_RESENDING "connections.resending_count" "count" Gauge Listener "sock_diag" "idiag_retrans of either end";
     CONNECTIONS_STUCK "connections.stuck_count" "count" Gauge Listener "sock_diag" "idiag_retrans";
     CONNECTIONS_HELD_BACK "connections.held_back_ratio" "ratio" Gauge Listener "sock_diag" "tcpi_sndbuf_limited";
     WAITS_THREADS "waits.threads_count" "count" Gauge Tier "/proc/PID/task" "threads that serve requests";

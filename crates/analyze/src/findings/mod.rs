@@ -32,6 +32,7 @@ mod handshakes;
 mod held;
 mod interrupts;
 mod ip_path;
+mod left_behind;
 mod limits;
 mod live;
 mod logs;
@@ -242,6 +243,7 @@ pub static RULES: &[&Rule] = &[
     &sockets::DELAYED_ACK,
     &send_buffer::RULE,
     &pool::POOL_FULL,
+    &left_behind::RULE,
     &one_worker::RULE,
     &waits::SLEEP,
     &waits::PROCESS,

@@ -8,10 +8,10 @@ use super::waits::{WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, name};
 use crate::path::{path_of, scope_of};
-use crate::readings::ratio;
+use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
-use sysdyno_record::analysis::EvidenceRole;
-use sysdyno_record::column;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, ScopeKind};
 use sysdyno_record::path::{PathTier, TierAsked};
 
 const BETWEEN: Threshold =
@@ -23,12 +23,19 @@ const SAME: Threshold = Threshold::new(
     HOUSE,
 );
 
+const LOSING: Threshold = Threshold::new(
+    "connections between two tiers that have sent a segment again and wait for its acknowledgement ÷ all of them, for it to lose packets",
+    0.1,
+    "ratio",
+    HOUSE,
+);
+
 /// N23.
 pub(super) const RULE: Rule = Rule {
     id: "N23",
     name: "tier-link",
     meaning: "Requests spend most of their time on the link between two tiers of the server.",
-    thresholds: &[WAITED, BETWEEN, SAME, MANY],
+    thresholds: &[WAITED, BETWEEN, SAME, MANY, LOSING],
     place: Place::Server,
     needs: &[column::ASKED_WAITING_TIME],
     remedy: "check the network between them: a rate limit (tc -s qdisc), packet loss (ss -ti), distance; make fewer calls, keep \
@@ -82,6 +89,15 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut found = vec![asking(EvidenceRole::Mechanism), seen_in(column, there)];
     found.extend(cpus_left(scene, &window).filter(|seen| seen.role == EvidenceRole::Against));
     let title = format!("The link between {from} and {to} is slow: {part} pass on it");
+    if let Some((seen, resending)) = losing(&window, worst.to) {
+        found.push(seen);
+        let title =
+            format!("The link between {from} and {to} loses packets: {part} pass on it, and {resending}");
+        return Some(Case {
+            remedy: Some(LOST.to_owned()),
+            ..Case::new(title, found, Reach::used_up(view, share))
+        });
+    }
     let case = Case::new(title, found, Reach::used_up(view, share));
     if worst.times < MANY.value {
         return Some(case);
@@ -92,6 +108,21 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         worst.times, RULE.remedy
     );
     Some(Case { title, remedy: Some(remedy), ..case })
+}
+
+/// What to change where packets are lost.
+const LOST: &str = "find where packets are dropped between them: a limit on the rate that drops instead of queueing (tc -s filter, tc -s qdisc), \
+                    a firewall, errors or full queues of an interface (ip -s link)";
+
+/// That connections to a tier send segments again: evidence, and the same in a sentence.
+fn losing(window: &Window, to: &PathTier) -> Option<(Evidence, String)> {
+    let scope = format!("{}{}", ScopeKind::Listener.prefix(), to.address.as_deref()?);
+    let mean = |gauge| window.level(gauge, &scope).map(|level| level.mean);
+    let (resending, all) = (mean(column::CONNECTIONS_RESENDING)?, mean(column::CONNECTIONS_ESTABLISHED)?);
+    ratio(resending, all).filter(|part| *part >= LOSING.value)?;
+    let text = format!("{resending:.1} of its {all:.1} connections were sending a segment again at a time");
+    let seen = evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_retrans", text.clone());
+    Some((seen_in(column::CONNECTIONS_RESENDING.at(&scope), seen), text))
 }
 
 /// The link to the tier that is asked; `None`: its end was not seen, or not with the same requests.
@@ -115,6 +146,11 @@ mod tests {
 
     /// nginx waits so long for node, which has a request for so long. Unit: ratio of a request's time.
     fn find(waiting: f64, there: f64, read_count: f64) -> Option<Finding> {
+        find_where(waiting, there, read_count, 0.0)
+    }
+
+    /// The same while so many of eight connections send a segment again.
+    fn find_where(waiting: f64, there: f64, read_count: f64, resending: f64) -> Option<Finding> {
         let case = with_tier(slow(), "node", BACK, 1, TARGET).cpu(0.05, 0.05, 0.01).server(0.05);
         let ns = case.view().request_mean_ns().expect("was filled");
         let asked = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.unread_ns", 0.0)];
@@ -125,6 +161,9 @@ mod tests {
         let read = [("requests.read_count", read_count), ("requests.merged_count", 0.0)];
         let had = [("requests.unread_ns", 0.0), ("requests.inside_ns", there * ns)];
         let at = format!("tier:{BACK}");
+        let listener = format!("listener:{BACK}");
+        let case = case.gauge("connections.established_count", &listener, 8.0);
+        let case = case.gauge("connections.resending_count", &listener, resending);
         let found = conclude(case.per_request(&at, &read).per_request(&at, &had));
         found.into_iter().find(|finding| finding.id == "N23")
     }
@@ -139,6 +178,12 @@ mod tests {
         assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
         assert!(finding.title.starts_with("The link between nginx and node is slow: "), "{finding:?}");
         assert!(finding.title.ends_with(" pass on it"), "{finding:?}");
+        let lossy = find_where(0.9, 0.01, 1.0, 3.0).expect("a finding");
+        assert!(lossy.title.starts_with("The link between nginx and node loses packets: "), "{lossy:?}");
+        assert!(
+            lossy.title.ends_with(", and 3.0 of its 8.0 connections were sending a segment again at a time"),
+            "{lossy:?}"
+        );
         assert_eq!(confidence(find(0.9, 0.8, 1.0)), Some(Confidence::Excluded), "node has them");
         assert_eq!(confidence(find(0.2, 0.01, 1.0)), Some(Confidence::Excluded), "that is not long");
         assert_eq!(confidence(find(0.9, 0.01, 0.2)), None, "node read other requests");

@@ -21,6 +21,12 @@ const USED: Threshold =
     Threshold::new("CPU that the process used on average, at least", 0.90, "ratio of a CPU", HOUSE);
 const NEVER_MORE: Threshold =
     Threshold::new("CPU that it used in any half second, at most", 1.10, "ratio of a CPU", HOUSE);
+const USED_LOCKED: Threshold = Threshold::new(
+    "the same where others of its threads wait for a lock meanwhile",
+    0.75,
+    "ratio of a CPU",
+    HOUSE,
+);
 const USED_SHARED: Threshold = Threshold::new(
     "the same where one of its threads is always running or ready to run",
     0.50,
@@ -50,7 +56,17 @@ pub(super) const RULE: Rule = Rule {
     name: "one-at-a-time",
     meaning: "Of the threads of a server process only one runs at a time, while the others wait for a lock and other CPUs \
               are idle.",
-    thresholds: &[USED, NEVER_MORE, USED_SHARED, RUNNING[0], RUNNING[1], SPREAD, AT_LOCK, MACHINE_BUSY],
+    thresholds: &[
+        USED,
+        NEVER_MORE,
+        USED_LOCKED,
+        USED_SHARED,
+        RUNNING[0],
+        RUNNING[1],
+        SPREAD,
+        AT_LOCK,
+        MACHINE_BUSY,
+    ],
     place: Place::Server,
     needs: &[column::PROCESS_CPU, column::PROCESS_THREADS],
     remedy: "run several processes instead of more threads (Python and Ruby run one thread at a time), or do the work outside of \
@@ -89,7 +105,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         return against("no process of the server has several threads".to_owned());
     }
     let turns = one_is_ready(&window, process);
-    if used < USED.value && turns.is_none() {
+    let locked = at_lock(scene, &window, process, turns.is_some());
+    let is_held = locked.as_ref().is_some_and(|seen| seen.role == EvidenceRole::Confirmer);
+    let least = if is_held { USED_LOCKED } else { USED };
+    if used < least.value && turns.is_none() {
         return against(format!("{who} has several threads and used {} CPUs", cpus(used)));
     }
     let most = most_used(&window, process)?;
@@ -102,7 +121,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let text = one_cpu(process, used, most);
     let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
-    found.extend(at_lock(scene, &window, process, turns.is_some()));
+    found.extend(locked);
     found.extend(turns);
     found.extend(left_for_another(&window).filter(|seen| seen.role == EvidenceRole::Against));
     let title = format!("Threads run one at a time: {text}; its busiest thread used {}", percent(busiest));
@@ -124,7 +143,7 @@ pub(super) fn in_turns(scene: &Scene, window: &Window, process: &WatchedProcess)
         window
             .level(column::PROCESS_THREADS, &process_scope(process))
             .filter(|threads| threads.mean >= 2.0)?;
-        let used = window.process_cpus(&[process]).filter(|used| *used >= USED.value)?;
+        let used = window.process_cpus(&[process]).filter(|used| *used >= USED_LOCKED.value)?;
         let most = most_used(window, process).filter(|most| *most <= NEVER_MORE.value)?;
         let locked = at_lock(scene, window, process, true)?;
         let text = format!("{}; {}", one_cpu(process, used, most), locked.text);
@@ -203,6 +222,8 @@ mod tests {
         let confidence = |used, locked| find(threaded(used, locked)).map(|finding| finding.confidence);
         assert_eq!(confidence(0.98, 4.0), Some(Confidence::Likely));
         assert_eq!(confidence(0.98, 0.0), Some(Confidence::Possible), "it may be a quota");
+        assert_eq!(confidence(0.8, 4.0), Some(Confidence::Likely), "the others had the CPU for a while");
+        assert_eq!(confidence(0.8, 0.0), Some(Confidence::Excluded));
         assert_eq!(confidence(0.7, 4.0), Some(Confidence::Excluded));
         assert_eq!(confidence(1.6, 4.0), Some(Confidence::Excluded));
         let full = threaded(0.98, 4.0).cpu(0.8, 0.15, 0.02);

@@ -59,11 +59,15 @@ pub(super) struct Queue {
     inode: u64,
     pub(super) waiting_count: Option<u64>,
     pub(super) limit_count: Option<u64>,
+    /// Sockets that listen at the address, and those of them that have connections waiting.
+    sockets_count: [u64; 2],
 }
 
-/// Columns of an address: queue, limit; then all, unread, unsent, and stuck connections if it is TCP, and the time that these were
-/// held back.
-const WIDTH: usize = 7;
+/// Columns of an address: queue, limit, sockets, and those of them with a queue; then, if it is TCP, all, unread, unsent, and stuck
+/// connections, and the time that these were held back.
+const WIDTH: usize = 9;
+/// Those of them that need no list of connections.
+const OF_SOCKETS: usize = 4;
 
 /// A connection that has sent its first segment again so often is stuck.
 const STUCK_RETRANSMITS: u8 = 2;
@@ -105,6 +109,8 @@ impl ListenerCollector {
         for (index, queue) in self.queues.iter().enumerate() {
             self.table.set_count(index * WIDTH, queue.waiting_count);
             self.table.set_count(index * WIDTH + 1, queue.limit_count);
+            self.table.set_count(index * WIDTH + 2, Some(queue.sockets_count[0]));
+            self.table.set_count(index * WIDTH + 3, Some(queue.sockets_count[1]));
         }
         Ok(())
     }
@@ -117,7 +123,8 @@ impl ListenerCollector {
             self.table
                 .replace(self.shown.iter().flat_map(|address| columns(&listener_scope(address))).collect());
             if matches!(endpoint, Endpoint::Unix(_)) {
-                (2..WIDTH).for_each(|index| self.table.explain(index, Some("not counted for Unix sockets")));
+                (OF_SOCKETS..WIDTH)
+                    .for_each(|index| self.table.explain(index, Some("not counted for Unix sockets")));
             }
         }
     }
@@ -138,14 +145,15 @@ impl ListenerCollector {
             let with_times = self.connections_count < MAX_TIMED;
             let connections = Connections::count(diag, address, with_times)?;
             self.connections_count = connections.established_count;
-            self.table.set_count(index * WIDTH + 2, Some(connections.established_count));
-            self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
-            self.table.set_count(index * WIDTH + 4, Some(connections.unsent_count));
-            self.table.set_count(index * WIDTH + 5, Some(connections.stuck_count));
+            let of_connections = index * WIDTH + OF_SOCKETS;
+            self.table.set_count(of_connections, Some(connections.established_count));
+            self.table.set_count(of_connections + 1, Some(connections.unread_count));
+            self.table.set_count(of_connections + 2, Some(connections.unsent_count));
+            self.table.set_count(of_connections + 3, Some(connections.stuck_count));
             connections
                 .held_back_ratio()
                 .into_iter()
-                .for_each(|ratio| self.table.set(index * WIDTH + 6, ratio));
+                .for_each(|ratio| self.table.set(of_connections + 4, ratio));
         }
         let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         // The first count is made when the columns are found out; the first sample follows it at once.
@@ -234,6 +242,7 @@ pub(super) fn from_inet(socket: &InetSocket) -> Queue {
         inode: u64::from(socket.inode),
         waiting_count: Some(u64::from(socket.receive_queue)),
         limit_count: Some(u64::from(socket.send_queue)),
+        sockets_count: [1, u64::from(socket.receive_queue > 0)],
     }
 }
 
@@ -244,17 +253,23 @@ fn find_unix(diag: &mut NetlinkSocket, path: &Path, out: &mut Vec<Queue>) -> io:
             inode: u64::from(socket.inode),
             waiting_count: socket.queue_count.map(u64::from),
             limit_count: socket.limit_count.map(u64::from),
+            sockets_count: [1, u64::from(socket.queue_count > Some(0))],
         });
     })
 }
 
-/// Leaves one queue per address: the one that is nearest to its limit, and of these the longest.
+/// Leaves one queue per address, which counts the others: the one that is nearest to its limit, and of these the longest.
 pub(super) fn keep_fullest(queues: &mut Vec<Queue>) {
     let mut kept: Vec<Queue> = Vec::with_capacity(queues.len());
     for queue in queues.drain(..) {
         match kept.iter_mut().find(|other| other.address == queue.address) {
-            Some(other) if fullness(&queue) > fullness(other) => *other = queue,
-            Some(_) => {}
+            Some(other) => {
+                let sum = [0, 1].map(|index| other.sockets_count[index] + queue.sockets_count[index]);
+                if fullness(&queue) > fullness(other) {
+                    *other = queue;
+                }
+                other.sockets_count = sum;
+            }
             None => kept.push(queue),
         }
     }
@@ -313,6 +328,8 @@ fn columns(scope: &str) -> [Column; WIDTH] {
     [
         column::LISTENER_QUEUE.of(scope),
         column::LISTENER_LIMIT.of(scope),
+        column::LISTENER_SOCKETS.of(scope),
+        column::LISTENER_WAITING.of(scope),
         column::CONNECTIONS_ESTABLISHED.of(scope),
         column::CONNECTIONS_UNREAD.of(scope),
         column::CONNECTIONS_UNSENT.of(scope),
@@ -332,10 +349,13 @@ mod tests {
             inode,
             waiting_count: Some(waiting),
             limit_count: Some(limit),
+            sockets_count: [1, u64::from(waiting > 0)],
         };
         let mut queues =
             vec![queue(80, 1, 50, 1000), queue(80, 2, 40, 128), queue(81, 3, 0, 128), queue(80, 4, 0, 1)];
         keep_fullest(&mut queues);
         assert_eq!(queues.iter().map(|queue| queue.inode).collect::<Vec<_>>(), [2, 3]);
+        let sockets: Vec<[u64; 2]> = queues.iter().map(|queue| queue.sockets_count).collect();
+        assert_eq!(sockets, [[3, 2], [1, 0]], "all of an address count");
     }
 }

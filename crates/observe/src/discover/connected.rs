@@ -27,12 +27,16 @@ pub(crate) struct ServedAddress {
     pub(crate) inodes: Vec<u64>,
     /// Connections that wait to be accepted.
     pub(crate) queue_count: u64,
+    /// Sockets that have such.
+    pub(crate) waiting_sockets_count: u64,
     /// The greatest limit of a queue.
     pub(crate) limit_count: u64,
     /// Connections that were accepted.
     pub(crate) established_count: u64,
     /// Those of them with bytes that nobody has read yet.
     pub(crate) unread_count: u64,
+    /// Those of them of which an end that is on this host has sent a segment again, and waits for its acknowledgement.
+    pub(crate) resending_count: u64,
     /// The sockets that were accepted, by inode.
     pub(crate) accepted: Vec<u64>,
     /// The sockets at the other ends, by inode.
@@ -72,6 +76,8 @@ struct Connection {
     remote: SocketAddr,
     inode: u64,
     is_unread: bool,
+    /// It has sent a segment again, without an acknowledgement so far.
+    is_resending: bool,
     /// Nobody has answered yet.
     is_connecting: bool,
 }
@@ -233,11 +239,8 @@ impl Snapshot {
 
     /// The addresses with all that is connected to them, and the sockets that the target has accepted.
     pub(crate) fn into_served(mut self) -> (Vec<ServedAddress>, Vec<u64>) {
-        let ends: HashMap<[SocketAddr; 2], (u64, u64)> = self
-            .connections
-            .iter()
-            .map(|end| ([end.local, end.remote], (end.inode, end.namespace)))
-            .collect();
+        let ends: HashMap<[SocketAddr; 2], &Connection> =
+            self.connections.iter().map(|end| ([end.local, end.remote], end)).collect();
         for end in &self.connections {
             if end.is_connecting {
                 // A queue that is full takes nobody in, and who waits for that waits for this tier.
@@ -246,8 +249,10 @@ impl Snapshot {
                 }
             } else if let Some(position) = self.taker(end.namespace, end.local) {
                 let other = ends.get(&[end.remote, end.local]).copied();
-                self.served[position].dialed.extend(other.map(|(_, namespace)| (namespace, end.local)));
-                let caller = other.map(|(inode, _)| inode).filter(|inode| *inode != 0);
+                let is_resending = end.is_resending || other.is_some_and(|other| other.is_resending);
+                self.served[position].resending_count += u64::from(is_resending);
+                self.served[position].dialed.extend(other.map(|other| (other.namespace, end.local)));
+                let caller = other.map(|other| other.inode).filter(|inode| *inode != 0);
                 match end.inode {
                     // It waits to be accepted, or was closed: nobody has this end, and who has the other one waits for this tier all
                     // the same.
@@ -266,9 +271,11 @@ impl ServedAddress {
             address,
             inodes: vec![],
             queue_count: 0,
+            waiting_sockets_count: 0,
             limit_count: 0,
             established_count: 0,
             unread_count: 0,
+            resending_count: 0,
             accepted: vec![],
             callers: vec![],
             dialed: HashSet::new(),
@@ -278,6 +285,7 @@ impl ServedAddress {
     fn listen(&mut self, inode: u32, queue_count: u32, limit_count: u32) {
         self.inodes.push(u64::from(inode));
         self.queue_count += u64::from(queue_count);
+        self.waiting_sockets_count += u64::from(queue_count > 0);
         self.limit_count = self.limit_count.max(u64::from(limit_count));
     }
 
@@ -309,6 +317,7 @@ fn connection(namespace: u64, socket: &InetSocket) -> Connection {
         remote,
         inode: u64::from(socket.inode),
         is_unread: socket.receive_queue > 0,
+        is_resending: socket.retransmits_count > 0,
         is_connecting: socket.is_connecting,
     }
 }

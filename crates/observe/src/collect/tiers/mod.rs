@@ -102,11 +102,14 @@ impl Shown {
     }
 }
 
-const OF_ADDRESS: [Quantity; 4] = [
+const OF_ADDRESS: [Quantity; 7] = [
     column::LISTENER_QUEUE,
     column::LISTENER_LIMIT,
+    column::LISTENER_SOCKETS,
+    column::LISTENER_WAITING,
     column::CONNECTIONS_ESTABLISHED,
     column::CONNECTIONS_UNREAD,
+    column::CONNECTIONS_RESENDING,
 ];
 
 /// The second one is only known of a new list of connections.
@@ -238,7 +241,15 @@ fn tiers(scene: &Watchlist) -> Vec<(Option<Endpoint>, Vec<WatchedProcess>)> {
 }
 
 fn of_address(served: ServedAddress) -> (Shown, Vec<f64>) {
-    let counts = [served.queue_count, served.limit_count, served.established_count, served.unread_count];
+    let counts = [
+        served.queue_count,
+        served.limit_count,
+        served.inodes.len() as u64,
+        served.waiting_sockets_count,
+        served.established_count,
+        served.unread_count,
+        served.resending_count,
+    ];
     (Shown::Address(served.address), counts.map(|count| count as f64).to_vec())
 }
 
