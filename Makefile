@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test h2spec-test hostile-test hadoop-test hosts-test prove-test fleet-demo fleet-test fleet-scale fleet-simulation aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases cases-full test selftest crash-test web-test h2spec-test hostile-test hadoop-test hosts-test prove-test fleet-demo fleet-test fleet-scale fleet-simulation aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -27,6 +27,7 @@ help:
 	@echo 'make selftest           plant every known fault in real services at three intensities, and judge each diagnosis; as root, about 25 minutes'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers;'
 	@echo '                        full and broken disks under a record; about 50 minutes'
+	@echo 'make web-test           every page in a browser, at each width, and whether it can be used without seeing it'
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
 	@echo 'make hostile-test       all broken servers against the back end that make test tries a sample on; a minute after the build'
 	@echo 'make hadoop-test        a word count in a Hadoop cluster of four hosts and in the image of one; jars by Maven; as root, about 5 minutes'
@@ -79,6 +80,9 @@ crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test record
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test lab
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- tryout::killed
+
+web-test:
+	SYSDYNO_WEB_TESTS=all scripts/test-web
 
 h2spec-test:
 	scripts/install-h2specd

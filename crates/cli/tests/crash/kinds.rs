@@ -31,7 +31,7 @@ pub fn run(rig: &mut Rig) {
     let limit = disk.as_ref().and_then(DiskLimit::set);
     changes.extend(disk.iter().zip(&limit).map(|(disk, _)| disk_limits(rig, disk)));
     rig.before = Snapshot::take();
-    rig.sample = 6;
+    rig.sample = 4;
     sweep::run_over(rig, changes);
     drop((limit, disk, links, mount, family, servers));
     rig.servers.clear();

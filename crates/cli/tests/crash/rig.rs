@@ -101,7 +101,7 @@ impl Rig {
             counts: Counts::default(),
             is_whole,
             has_effects_only: false,
-            sample: 16,
+            sample: 8,
             servers: Vec::new(),
             changes: Vec::new(),
             begun,

@@ -80,7 +80,7 @@ impl Rig {
         let folder = TempDir::new().expect("can be made");
         rustix::fs::chmod(folder.path(), 0o755.into()).expect("is ours");
         let is_whole = std::env::var("SYSDYNO_CRASH_TESTS").is_ok_and(|value| value == "all");
-        let sample = (!is_whole).then_some(6);
+        let sample = (!is_whole).then_some(3);
         let (before, wrong) = (BTreeSet::new(), Vec::new());
         let environment = Vec::new();
         let mut rig = Rig { folder, before, sample, kills_count: 0, environment, checks_count: 0, wrong };

@@ -250,7 +250,7 @@ fn kill_up_and_down(rig: &mut Rig, far: &Far) {
     let file = rig.lab(&text(far));
     let sample = rig.sample;
     // Each takes seconds, of which ssh is most.
-    rig.sample = Some(sample.map_or(60, |_| 6));
+    rig.sample = Some(sample.unwrap_or(60));
     let mut look = |rig: &mut Rig, after: &str| check(rig, far, after);
     kills::kill_up_at_calls(rig, &file, &mut look);
     kills::kill_down_at_calls(rig, &file, &mut look);

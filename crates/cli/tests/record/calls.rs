@@ -15,7 +15,7 @@ const CALLS: &str = "openat,write,fsync,fdatasync,renameat,renameat2,mkdirat,fch
 const ERRORS: [&str; 2] = ["ENOSPC", "EIO"];
 
 /// How many points of a run a sample takes.
-const SAMPLE: usize = 12;
+const SAMPLE: usize = 6;
 
 pub fn run(rig: &mut Rig) {
     for kind in [Kind::Load, Kind::Work] {

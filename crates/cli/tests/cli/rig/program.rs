@@ -276,15 +276,30 @@ impl Outcome {
     /// Whether the machine did something else, and nothing besides makes the run INVALID. A generator that is late by itself stays a
     /// failure: one of the reasons has to be from outside.
     pub fn is_spoilt_from_outside(&self) -> bool {
-        let document = serde_json::from_str::<Value>(&self.stdout).unwrap_or_default();
-        let reasons = document["verdict"]["reasons"].as_array().into_iter().flatten();
-        let lowered: Vec<&Value> = reasons.filter(|reason| reason["status"] != "VALID").collect();
-        let is_among =
-            |reason: &Value, ids: &[&str]| reason["id"].as_str().is_some_and(|id| ids.contains(&id));
-        let mut invalid = lowered.iter().filter(|reason| reason["status"] == "INVALID");
+        let lowered = self.lowered();
+        let is_among = |id: &str, ids: &[&str]| ids.contains(&id);
+        let mut invalid = lowered.iter().filter(|(_, is_invalid)| *is_invalid);
         self.code == Some(3)
-            && lowered.iter().any(|reason| is_among(reason, FROM_OUTSIDE))
-            && invalid.all(|reason| is_among(reason, DISTURBANCES))
+            && lowered.iter().any(|(id, _)| is_among(id, FROM_OUTSIDE))
+            && invalid.all(|(id, _)| is_among(id, DISTURBANCES))
+    }
+
+    /// The ids of what lowered the verdict, each with whether it made the run INVALID: of a document, or of what people read.
+    fn lowered(&self) -> Vec<(String, bool)> {
+        let Ok(document) = serde_json::from_str::<Value>(&self.stdout) else {
+            let marked = |line: &str| {
+                let (mark, rest) = line.trim_start().split_once(' ')?;
+                let id = rest.split_whitespace().next()?;
+                matches!(mark, "✘" | "▲").then(|| (id.to_owned(), mark == "✘"))
+            };
+            // The word for the verdict, which comes first, is no id.
+            return self.stdout.lines().filter_map(marked).filter(|(id, _)| id.len() == 3).collect();
+        };
+        let reasons = document["verdict"]["reasons"].as_array().into_iter().flatten();
+        let lowered = reasons.filter(|reason| reason["status"] != "VALID");
+        lowered
+            .filter_map(|reason| Some((reason["id"].as_str()?.to_owned(), reason["status"] == "INVALID")))
+            .collect()
     }
 }
 
@@ -316,15 +331,21 @@ fn peak_rss_bytes(pid: u32) -> Option<u64> {
 
 #[test]
 fn a_load_that_another_process_spoilt_is_accepted_and_one_that_is_late_by_itself_is_not() {
-    let is_spoilt = |reasons: &[(&str, &str)]| {
-        let reasons: Vec<Value> =
-            reasons.iter().map(|(id, status)| serde_json::json!({ "id": id, "status": status })).collect();
-        let stdout = serde_json::json!({ "verdict": { "reasons": reasons } }).to_string();
+    let is_spoilt_as = |stdout: String| {
         let (stderr, elapsed) = (String::new(), Duration::ZERO);
         let outcome =
             Outcome { code: Some(3), stdout, stderr, elapsed, peak_rss_bytes: 0, is_overdue: false };
         outcome.is_spoilt_from_outside()
     };
+    let is_spoilt = |reasons: &[(&str, &str)]| {
+        let reasons: Vec<Value> =
+            reasons.iter().map(|(id, status)| serde_json::json!({ "id": id, "status": status })).collect();
+        is_spoilt_as(serde_json::json!({ "verdict": { "reasons": reasons } }).to_string())
+    };
+    let read = "  ✘ INVALID  Not to be trusted: stolen\n  ✘ M12      stolen\n             → wait\n  ▲ V08      few\n";
+    assert!(is_spoilt_as(read.to_owned()));
+    assert!(!is_spoilt_as(format!("{read}  ✘ V01      wrong\n")));
+    assert!(!is_spoilt_as("  ✘ INVALID  Not to be trusted: late\n  ✘ V06      late\n".to_owned()));
     assert!(is_spoilt(&[("M12", "INVALID")]));
     assert!(is_spoilt(&[("M12", "SUSPECT"), ("V06", "INVALID")]), "it was late for want of CPU time");
     assert!(!is_spoilt(&[("V06", "INVALID")]) && !is_spoilt(&[("M01", "INVALID")]));
