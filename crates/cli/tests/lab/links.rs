@@ -58,10 +58,10 @@ fn frames_are_held_for_the_delay(rig: &mut Rig) {
     rig.expect(&["up", &rig.lab(&format!("{HOSTS}delay = '{DELAY_MS}ms'\n{server}"))], 0);
     let probed = probe(rig, 40);
     assert_eq!(number(&probed["lost_count"]), 0, "{probed}");
+    // The fastest echo is one that nothing else on the machine has held up.
     let min_ms = number(&probed["min_ns"]) as f64 / 1e6;
-    let median_ms = number(&probed["service_time_ns"]["p50"]) as f64 / 1e6;
-    assert!(min_ms >= 2.0 * DELAY_MS, "{min_ms} ms: {probed}");
-    assert!(median_ms <= 2.0 * DELAY_MS + DISTURBANCE_MS, "{median_ms} ms: {probed}");
+    let expected = 2.0 * DELAY_MS..=2.0 * DELAY_MS + DISTURBANCE_MS;
+    assert!(expected.contains(&min_ms), "{min_ms} ms: {probed}");
     // Long segments and checksums that are left to the device come through whole.
     let runs = rig.folder().join("runs");
     let load = ["load", "http://10.77.0.2:8080/", "-n", "20", "-c", "2", "--json", "--runs-dir"];
