@@ -158,6 +158,10 @@ fn connections_with_unread_and_with_unsent_bytes_are_counted() {
     await_value(&mut sampler, &format!("connections.unread_count@listener:{address}"), 1.0);
     await_value(&mut sampler, &format!("connections.established_count@listener:{address}"), 3.0);
     await_value(&mut sampler, &format!("connections.unsent_count@listener:{address}"), 1.0);
+    await_value(&mut sampler, &format!("listener.sockets_count@listener:{address}"), 1.0);
+    await_value(&mut sampler, &format!("listener.waiting_sockets_count@listener:{address}"), 0.0);
+    let _waiting = TcpStream::connect(address).expect("connects");
+    await_value(&mut sampler, &format!("listener.waiting_sockets_count@listener:{address}"), 1.0);
 }
 
 /// Values of a sampler's first sample.

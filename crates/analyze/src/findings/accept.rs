@@ -10,6 +10,7 @@
 use super::effect::{self, EVENTS, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
 use crate::format::{counted, duration, name, whole};
+use crate::path::listener_name;
 use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
@@ -151,7 +152,7 @@ struct Listener<'a> {
 
 impl Listener<'_> {
     fn address(&self) -> String {
-        name(self.scope.trim_start_matches("listener:"))
+        listener_name(self.scope)
     }
 
     fn evidence(&self, window: &Window) -> Option<Evidence> {

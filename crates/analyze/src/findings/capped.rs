@@ -6,15 +6,16 @@
 //! With short-lived connections, the server's descriptors stay at a constant number instead.
 
 use super::stopped;
-use super::taken_up::{FREE, IDLE, QUEUED, TakenUp, threads};
+use super::taken_up::{FREE, IDLE, QUEUED, TakenUp, idle_ratio, threads};
 use super::waits::cpus_left;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, name, percent, rate, whole};
+use crate::path::listener_name;
 use crate::readings::{Level, ThreadShare, Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::{TrialView, error_ratio};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, ScopeKind};
+use sysdyno_record::column;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::FailureClass;
 
@@ -109,9 +110,7 @@ fn examine_tiers<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         processes.retain(|process| process.tier.is_some());
         let queue = window.level(column::LISTENER_QUEUE, scope)?;
         let held = by_descriptors(&processes, &window)?;
-        let of_tier = scope.replacen(ScopeKind::Listener.prefix(), ScopeKind::Tier.prefix(), 1);
-        let count = |gauge| window.level(gauge, &of_tier).map(|level| level.mean);
-        let idle = ratio(count(column::WAITS_IDLE)?, count(column::WAITS_THREADS)?)?;
+        let idle = idle_ratio(view, &window, scope)?;
         // Where each connection has a worker, whose descriptors are few and always the same, the workers are the limit.
         let connections = window.level(column::CONNECTIONS_ESTABLISHED, scope).map(|level| level.max);
         let each = connections.and_then(|connections| ratio(connections, threads(&processes, &window)?));
@@ -236,7 +235,7 @@ fn busiest_listener<'a>(view: &TrialView, window: &Window<'a>) -> Option<&'a str
 
 fn by_sockets(window: &Window, scope: &str) -> Option<Held> {
     let level = window.level(column::CONNECTIONS_ESTABLISHED, scope).filter(|level| level.max > 0.0)?;
-    let place = name(scope.trim_start_matches("listener:"));
+    let place = listener_name(scope);
     Some(Held {
         most: level.max,
         mean: level.mean,

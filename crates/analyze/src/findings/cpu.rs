@@ -31,8 +31,8 @@ const USER_BOUND: Threshold =
     Threshold::new("user share of busy time, to count as user code", 0.60, "ratio", HOUSE);
 const OTHERS: Threshold =
     Threshold::new("CPU of other processes ÷ CPU of the host, to be mentioned", 0.05, "ratio", HOUSE);
-const OTHERS_MOST: Threshold = Threshold::new(
-    "share of other processes in the busy time that rules out the server as the cause",
+pub(super) const OTHERS_MOST: Threshold = Threshold::new(
+    "share of other processes in the busy time, from which on they are the cause and not the server",
     0.50,
     "ratio",
     HOUSE,

@@ -1,27 +1,21 @@
 //! A server that waits for a CPU because other processes have them all: a batch job beside it, a neighbor with a larger share.
 
-use super::cpu::MACHINE_BUSY;
-use super::run_queue::{CpuWait, DELAYED, OFTEN, WAITED};
+use super::cpu::{MACHINE_BUSY, OTHERS_MOST};
+use super::run_queue::{CpuWait, DELAYED, OFTEN, THROTTLED, WAITED};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, percent};
-use crate::readings::{Window, process_scope, ratio};
-use crate::threshold::{HOUSE, Threshold};
+use crate::readings::{process_scope, ratio};
 use crate::verdict::{foreign_cpus, named_others};
-use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::analysis::EvidenceRole;
 use sysdyno_record::column;
-use sysdyno_record::event::{ProcessRole, WatchedProcess};
-
-const OTHERS: Threshold =
-    Threshold::new("share of other processes in the busy time of the CPUs, at least", 0.5, "ratio", HOUSE);
-const THROTTLED: Threshold =
-    Threshold::new("share of quota periods in which the server was throttled, at most", 0.05, "ratio", HOUSE);
+use sysdyno_record::event::ProcessRole;
 
 /// C17.
 pub(super) const RULE: Rule = Rule {
     id: "C17",
     name: "crowded-out",
     meaning: "Other processes have the CPUs, and threads of the server that could run wait for one.",
-    thresholds: &[WAITED, DELAYED, OFTEN, MACHINE_BUSY, OTHERS, THROTTLED],
+    thresholds: &[WAITED, DELAYED, OFTEN, MACHINE_BUSY, OTHERS_MOST, THROTTLED],
     place: Place::Server,
     needs: &[column::PROCESS_RUN_DELAY, column::CPU_IDLE],
     remedy: "move the other processes to other CPUs (cpuset, AllowedCPUs=) or hosts, or give the server a larger share than theirs \
@@ -48,9 +42,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     );
     let column = column::PROCESS_RUN_DELAY.at(&process_scope(targets.first()?));
     let seen = |role| seen_in(column.clone(), evidence(role, &window, SOURCE, text.clone()));
-    let busy = wait.busy.unwrap_or(machine.busy_ratio);
-    let is_full = busy >= MACHINE_BUSY.value && machine.busy_ratio >= MACHINE_BUSY.value;
-    if !wait.is_long() || !is_full || part < OTHERS.value || wait.throttled > THROTTLED.value {
+    let is_full = machine.busy_ratio >= MACHINE_BUSY.value;
+    if !wait.is_long() || !is_full || part < OTHERS_MOST.value || wait.throttled > THROTTLED.value {
         return excluded("Other processes leave the server its CPUs", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
@@ -62,37 +55,34 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case::new(title, found, Reach::used_up(view, wait.delayed)))
 }
 
-/// That threads of these processes wait for a CPU longer than they run: what they leave undone is not for another reason.
-pub(super) fn against(window: &Window, processes: &[&WatchedProcess]) -> Option<Evidence> {
-    let share = window.run_delay_ratio(processes).filter(|share| *share >= WAITED.value)?;
-    window.process_run_delay(processes).filter(|waiting| *waiting >= OFTEN.value)?;
-    let text = format!("its threads that could run waited for a CPU {} of the time", percent(share));
-    Some(evidence(EvidenceRole::Against, window, SOURCE, text))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{conclude, slow};
-    use crate::corpus::TARGET;
+    use crate::corpus::{Specimen, TARGET};
     use sysdyno_record::analysis::{Confidence, Finding};
+    use sysdyno_record::column::CGROUP_TARGET;
     use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
     const BATCH: u32 = TARGET + 50;
 
     /// A server that uses a little of two busy CPUs and waits for them for so much of the time, beside a batch job or not.
-    fn find(delay: f64, batch: f64) -> Option<Finding> {
+    fn crowded(delay: f64, batch: f64) -> Specimen {
         let used = if batch > 0.0 { 0.1 } else { 1.6 };
         let mut case = slow().cpu(0.9, 0.08, 0.0).server(used).generator(0.1);
         case = case.counter("process.run_delay_us", &format!("process:{TARGET}"), delay * 1e6);
         case = case.counter("thread.run_delay_us", &format!("thread:{TARGET}/{TARGET}"), delay * 1e6);
         case = case.counter("process.cpu_us", &format!("process:{BATCH}"), batch * 1e6);
         case.watched.push(WatchedProcess::new(BATCH, 1, "xz", ProcessRole::Foreign));
+        case
+    }
+
+    fn find(case: Specimen) -> Option<Finding> {
         conclude(case).into_iter().find(|finding| finding.id == "C17")
     }
 
     #[test]
     fn a_server_that_others_leave_no_cpu_is_crowded_out() {
-        let finding = find(0.8, 1.7).expect("a finding");
+        let finding = find(crowded(0.8, 1.7)).expect("a finding");
         assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
         assert!(
             finding.title.starts_with("Other processes have the CPUs: threads of the server"),
@@ -100,7 +90,10 @@ mod tests {
         );
         assert!(finding.title.contains("'xz' (process "), "{finding:?}");
         let confidence = |found: Option<Finding>| found.map(|finding| finding.confidence);
-        assert_eq!(confidence(find(0.05, 1.7)), Some(Confidence::Excluded), "it hardly waits");
-        assert_eq!(confidence(find(0.8, 0.0)), Some(Confidence::Excluded), "it has the CPUs itself");
+        assert_eq!(confidence(find(crowded(0.05, 1.7))), Some(Confidence::Excluded), "it hardly waits");
+        assert_eq!(confidence(find(crowded(0.8, 0.0))), Some(Confidence::Excluded), "it has the CPUs itself");
+        let quota = crowded(0.8, 1.7).counter("cgroup.periods_count", CGROUP_TARGET, 10.0);
+        let quota = quota.counter("cgroup.throttled_count", CGROUP_TARGET, 5.0);
+        assert_eq!(confidence(find(quota)), Some(Confidence::Excluded), "its own quota stops it");
     }
 }

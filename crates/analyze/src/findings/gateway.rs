@@ -1,7 +1,8 @@
 //! Errors that a proxy returns because of its backend: 502 and 504.
 
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, seen_in};
-use crate::format::{counted, name, percent};
+use crate::format::{counted, percent};
+use crate::path::listener_name;
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
@@ -89,7 +90,7 @@ fn full_queue(view: &TrialView) -> Option<Evidence> {
     };
     let scopes = window.scopes(column::LISTENER_QUEUE).into_iter().filter(is_behind);
     let full = scopes.into_iter().find(|scope| used(scope).is_some_and(|used| used >= QUEUE_FULL.value))?;
-    let text = format!("the accept queue of {} was full", name(full.trim_start_matches("listener:")));
+    let text = format!("the accept queue of {} was full", listener_name(full));
     let seen = evidence(EvidenceRole::Confirmer, &window, "sock_diag, idiag_rqueue of LISTEN sockets", text);
     Some(seen_in(column::LISTENER_QUEUE.at(full), seen))
 }

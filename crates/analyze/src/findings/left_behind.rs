@@ -4,11 +4,12 @@
 use super::effect::Slow;
 use super::taken_up::{QUEUED, idle_ratio};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
-use crate::format::{name, percent};
+use crate::format::percent;
+use crate::path::listener_name;
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, ScopeKind};
+use sysdyno_record::column;
 
 const PART: Threshold = Threshold::new(
     "listening sockets of an address with connections that wait ÷ all of them, at most",
@@ -54,7 +55,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let Some(held) = held.filter(|held| held.is_left_behind()) else {
         let scope = scopes.first()?;
         let count = window.level(column::LISTENER_SOCKETS, scope)?.mean;
-        let text = format!("of {count:.0} listening sockets at {}, none is left behind", address(scope));
+        let text =
+            format!("of {count:.0} listening sockets at {}, none is left behind", listener_name(scope));
         let seen = evidence(EvidenceRole::Against, &window, SOURCE, text);
         return excluded(
             "Processes take up connections alike",
@@ -64,9 +66,9 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let text = format!(
         "{:.1} connections wait in {:.0} of {:.0} sockets that listen at {}, in {} of the readings",
         held.queue,
-        held.waiting.max(1.0),
+        held.waiting,
         held.sockets,
-        address(held.scope),
+        listener_name(held.scope),
         percent(held.lasting)
     );
     let seen = evidence(EvidenceRole::Mechanism, &window, SOURCE, text.clone());
@@ -74,7 +76,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let idle = idle_ratio(view, &window, held.scope).filter(|idle| *idle >= IDLE.value);
     found.extend(idle.map(|idle| others_idle(&window, idle)));
     let counts = view.counts();
-    let most = counts.sent as f64 * held.waiting.max(1.0) / held.sockets * SLACK;
+    let most = counts.sent as f64 * held.waiting / held.sockets * SLACK;
     let failures = (counts.failed as f64 + counts.timed_out as f64).min(most);
     let slow = Slow::Delayed { count: most, most_ns: f64::INFINITY };
     let title = format!("A process of the server takes up no connections: {text}");
@@ -101,8 +103,9 @@ struct Held<'a> {
 impl<'a> Held<'a> {
     fn at(window: &Window, scope: &'a str) -> Option<Held<'a>> {
         let level = |gauge| window.level(gauge, scope);
-        let (queue, waiting) = (level(column::LISTENER_QUEUE)?, level(column::LISTENER_WAITING)?.mean);
-        let sockets = level(column::LISTENER_SOCKETS)?.mean;
+        let (queue, sockets) = (level(column::LISTENER_QUEUE)?, level(column::LISTENER_SOCKETS)?.mean);
+        // Where any waits, one does at least.
+        let waiting = level(column::LISTENER_WAITING)?.mean.max(1.0);
         Some(Held { scope, queue: queue.mean, lasting: queue.present_ratio, sockets, waiting })
     }
 
@@ -112,10 +115,6 @@ impl<'a> Held<'a> {
             && self.lasting >= LASTING.value
             && ratio(self.waiting, self.sockets).is_some_and(|part| part <= PART.value)
     }
-}
-
-fn address(scope: &str) -> String {
-    name(scope.trim_start_matches(ScopeKind::Listener.prefix()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::workers::{ASLEEP, Workers, tier_at};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in, turns};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, name, percent, whole};
-use crate::path::path_of;
+use crate::path::{listener_name, path_of};
 use crate::readings::{ThreadShare, Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{own_busy_ratio, standstill_seconds};
@@ -312,11 +312,8 @@ fn waiting<'a>(scene: &Scene<'a>, window: &Window<'a>, in_flight: f64) -> Vec<(&
         let Some(queue) = window.level(column::LISTENER_QUEUE, scope) else { continue };
         let is_waiting = queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value;
         let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
-        let text = format!(
-            "{:.1} connections waiting in the accept queue of {}",
-            queue.mean,
-            name(scope.trim_start_matches("listener:"))
-        );
+        let text =
+            format!("{:.1} connections waiting in the accept queue of {}", queue.mean, listener_name(scope));
         let column = column::LISTENER_QUEUE.at(scope);
         let evidence = evidence(role, window, "sock_diag, idiag_rqueue of LISTEN sockets", text);
         found.push((scope, seen_in(column, evidence)));
@@ -351,7 +348,7 @@ pub(super) fn queue_sign(view: &TrialView) -> Option<(f64, String)> {
     let title = format!(
         "{}{}: {} wait for a worker, while the CPUs are {} busy",
         owner.unwrap_or_default(),
-        name(scope.trim_start_matches("listener:")),
+        listener_name(scope),
         counted(mean.round(), what),
         percent(machine.busy_ratio)
     );

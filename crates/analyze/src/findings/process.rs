@@ -3,6 +3,7 @@
 use super::effect::Slow;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, name, percent, whole};
+use crate::path::listener_name;
 use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::throttled_share;
@@ -82,7 +83,7 @@ fn not_accepting(scene: &Scene, window: &Window) -> Vec<Evidence> {
         let text = format!(
             "up to {} connections waited to be accepted on {}",
             whole(queue.max),
-            name(scope.trim_start_matches("listener:"))
+            listener_name(scope)
         );
         let seen = evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue", text);
         found.push(seen_in(column::LISTENER_QUEUE.at(scope), seen));

@@ -36,7 +36,7 @@ const PRESSURE: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
-const THROTTLED: Threshold =
+pub(super) const THROTTLED: Threshold =
     Threshold::new("share of quota periods in which the server was throttled, at most", 0.05, "ratio", HOUSE);
 
 /// How long the pieces are at least in which waiting threads and busy CPUs are compared: shorter than a burst of requests, and longer

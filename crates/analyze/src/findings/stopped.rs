@@ -89,9 +89,9 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let tracer = processes_of(scene, scope).find_map(|process| process.tracer.as_deref());
     let Some(tracer) = tracer.map(name) else { return Some(case) };
     Some(Case {
-        title: format!("{tracer} traces the server, and stops it each time: {text}"),
+        title: format!("{tracer} is attached to the server and keeps stopping it: {text}"),
         remedy: Some(format!(
-            "detach {tracer} (end it); to see what the server does meanwhile, use perf trace or sysdyno profile"
+            "end {tracer}, or detach it; perf trace and sysdyno profile show what the server does without stopping it"
         )),
         ..case
     })
@@ -164,6 +164,6 @@ mod tests {
         let mut traced = slow().gauge("waits.stopped_count", "tier:target", 1.0);
         traced.watched.iter_mut().for_each(|process| process.tracer = Some("strace".into()));
         let title = find(traced).expect("a finding").title;
-        assert!(title.starts_with("strace traces the server, and stops it each time: "), "{title}");
+        assert!(title.starts_with("strace is attached to the server and keeps stopping it: "), "{title}");
     }
 }

@@ -105,7 +105,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         return against("no process of the server has several threads".to_owned());
     }
     let turns = one_is_ready(&window, process);
-    let locked = at_lock(scene, &window, process, turns.is_some());
+    let locked = at_lock(scene, &window, process);
     let is_held = locked.as_ref().is_some_and(|seen| seen.role == EvidenceRole::Confirmer);
     let least = if is_held { USED_LOCKED } else { USED };
     if used < least.value && turns.is_none() {
@@ -121,7 +121,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let text = one_cpu(process, used, most);
     let mut found = vec![seen(EvidenceRole::Mechanism, text.clone())];
-    found.extend(locked);
+    // Who is ready to run and has not the lock yet need not wait for it.
+    found.extend(locked.filter(|_| is_held || turns.is_none()));
     found.extend(turns);
     found.extend(left_for_another(&window).filter(|seen| seen.role == EvidenceRole::Against));
     let title = format!("Threads run one at a time: {text}; its busiest thread used {}", percent(busiest));
@@ -145,7 +146,7 @@ pub(super) fn in_turns(scene: &Scene, window: &Window, process: &WatchedProcess)
             .filter(|threads| threads.mean >= 2.0)?;
         let used = window.process_cpus(&[process]).filter(|used| *used >= USED_LOCKED.value)?;
         let most = most_used(window, process).filter(|most| *most <= NEVER_MORE.value)?;
-        let locked = at_lock(scene, window, process, true)?;
+        let locked = at_lock(scene, window, process).filter(|seen| seen.role == EvidenceRole::Confirmer)?;
         let text = format!("{}; {}", one_cpu(process, used, most), locked.text);
         Some(evidence(EvidenceRole::Confirmer, window, SOURCE, text))
     };
@@ -180,14 +181,13 @@ fn most_used(window: &Window, process: &WatchedProcess) -> Option<f64> {
 }
 
 /// That threads with a request wait for a lock, or hardly any do.
-fn at_lock(scene: &Scene, window: &Window, process: &WatchedProcess, is_in_turns: bool) -> Option<Evidence> {
+fn at_lock(scene: &Scene, window: &Window, process: &WatchedProcess) -> Option<Evidence> {
     let address = process.tier.as_ref().map(|tier| address_text(&tier.address));
     let path = path_of(&scene.focus);
     let tier = path.iter().find(|tier| tier.address == address && tier.serving_count.is_some())?;
     let waiting = tier.threads_at(WaitKind::Lock);
     let role = match waiting >= AT_LOCK.value {
         true => EvidenceRole::Confirmer,
-        false if is_in_turns => return None,
         false => EvidenceRole::Against,
     };
     let text = format!("{waiting:.1} threads with a request waited for a lock, on average");

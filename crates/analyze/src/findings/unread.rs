@@ -4,7 +4,7 @@
 //! threads that are stopped now and then (garbage collection, a debugger), and one that does everything and is busy at times.
 
 use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
-use super::{Case, Examination, Place, Reach, Rule, Scene, crowded_out, evidence, excluded, seen_in};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{duration, percent};
 use crate::path::{address_text, called, in_front, path_of, scope_of};
 use crate::readings::{Window, process_scope, ratio};
@@ -103,7 +103,6 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mut processes = view.processes(ProcessRole::Target);
     let address = |process: &WatchedProcess| process.tier.as_ref().map(|tier| address_text(&tier.address));
     processes.retain(|process| address(process) == tier.address);
-    found.extend(crowded_out::against(&window, &processes));
     let rate_hz = view.measured().achieved_hz;
     let why = at_disk(&window, &processes)
         .or_else(|| in_bursts(&window, &processes))

@@ -149,6 +149,11 @@ pub(crate) fn address_text(address: &Endpoint) -> String {
     listener_scope(address)[ScopeKind::Listener.prefix().len()..].to_owned()
 }
 
+/// What the address of a listener's scope is called in a sentence.
+pub(crate) fn listener_name(scope: &str) -> String {
+    name(scope.trim_start_matches(ScopeKind::Listener.prefix()))
+}
+
 /// What a tier is called in a sentence.
 pub(crate) fn called(path: &[PathTier], tier: &PathTier) -> String {
     name(&tier.called(path))

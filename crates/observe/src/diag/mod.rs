@@ -27,6 +27,7 @@ pub(crate) enum SocketState {
 mod tests {
     use super::*;
     use crate::testing::eventually;
+    use std::collections::HashSet;
     use std::net::{TcpListener, TcpStream, UdpSocket};
     use sysdyno_netlink::NetlinkSocket;
 
@@ -95,13 +96,19 @@ mod tests {
         let add = |payload: &[u8]| found.extend(InetSocket::decode(payload));
         open().list(BothFamilies::KIND, &question, add).expect("answers");
         assert!(!clients.is_empty());
+        // Of a long list that changes meanwhile, one may be told twice: sockets count, not answers.
+        let count = |is_it: &dyn Fn(&InetSocket) -> bool| {
+            found
+                .iter()
+                .filter(|socket| is_it(socket))
+                .map(|socket| socket.inode)
+                .collect::<HashSet<_>>()
+                .len()
+        };
         for (address, client) in &clients {
-            let is_listening = |socket: &&InetSocket| socket.is_listening && socket.local == *address;
-            // Of a long list that changes meanwhile, one may be told twice.
-            assert!(found.iter().any(|socket| is_listening(&socket)), "{address} of {} sockets", found.len());
+            assert_eq!(count(&|socket| socket.is_listening && socket.local == *address), 1, "{address}");
             let local = client.local_addr().expect("is bound");
-            let is_client = |socket: &&InetSocket| !socket.is_listening && socket.local == local;
-            assert!(found.iter().any(|socket| is_client(&socket)), "{local} of {} sockets", found.len());
+            assert_eq!(count(&|socket| !socket.is_listening && socket.local == local), 1, "{local}");
         }
     }
 

@@ -384,6 +384,40 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_of_which_either_end_sends_again_counts_once() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
+        let at = listener.local_addr().expect("is bound");
+        let ends = [(); 2].map(|()| {
+            let client = std::net::TcpStream::connect(at).expect("connects");
+            (client.local_addr().expect("is bound"), client, listener.accept().expect("accepts"))
+        });
+        let resending = |again: &[SocketAddr]| {
+            let mut snapshot = Snapshot::default();
+            let mut diag = NetlinkSocket::sock_diag().expect("this kernel has sock_diag");
+            snapshot.add(1, &mut diag, None).expect("answers");
+            let is_its = |end: &&mut Connection| again.contains(&end.local) && ends[0].0 != end.remote;
+            snapshot.connections.iter_mut().filter(is_its).for_each(|end| end.is_resending = true);
+            let (served, _) = snapshot.into_served();
+            served
+                .iter()
+                .find(|served| served.address == Endpoint::Tcp(at))
+                .expect("it listens")
+                .resending_count
+        };
+        assert_eq!(resending(&[]), 0);
+        assert_eq!(resending(&[ends[0].0]), 1, "a client");
+        assert_eq!(resending(&[ends[0].0, at]), 2, "and the server to the other one");
+        assert_eq!(resending(&[ends[1].0, at]), 1, "both ends of one");
+    }
+
+    #[test]
+    fn of_several_sockets_at_an_address_those_count_in_which_connections_wait() {
+        let mut served = ServedAddress::at(Endpoint::Tcp(([127, 0, 0, 1], 80).into()));
+        [(1, 0), (2, 3), (3, 0)].into_iter().for_each(|(inode, queue)| served.listen(inode, queue, 128));
+        assert_eq!((served.inodes.len(), served.waiting_sockets_count, served.queue_count), (3, 1, 3));
+    }
+
+    #[test]
     fn a_unix_socket_that_sends_datagrams_leads_to_who_takes_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("log");

@@ -172,14 +172,7 @@ fn describe(
     let cpus = if roots.is_host() { allowed_cpus(pid) } else { None };
     let (start_ticks, parent_pid) = (stat.start_ticks, Some(stat.parent_pid));
     let unit = unit::of_process(roots, pid, buffer);
-    let tracer = tracer::of_process(roots, pid, buffer);
-    Ok(WatchedProcess {
-        cpus,
-        parent_pid,
-        unit,
-        tracer,
-        ..WatchedProcess::new(pid, start_ticks, command, role)
-    })
+    Ok(WatchedProcess { cpus, parent_pid, unit, ..WatchedProcess::new(pid, start_ticks, command, role) })
 }
 
 /// Whether this descendant of a server was started by `parent` to take its log from a pipe: it reads from a pipe that is not the
@@ -206,6 +199,7 @@ fn with_descendants(roots: &Roots, all: &[WatchedProcess], holders: &[u32]) -> V
             let parent = found.iter().find(|parent| process.parent_pid == Some(parent.pid));
             process.is_log_reader =
                 parent.is_some_and(|parent| !holders.contains(&pid) && is_log_reader(roots, pid, parent));
+            process.tracer = tracer::of_process(roots, pid);
             found.push(process);
         }
         waiting
@@ -251,7 +245,8 @@ pub(crate) fn read_memory(pid: u32, address: u64, bytes: &mut [u8]) -> usize {
 
 /// A process as a part of the target; `None`: it is gone, or may not be one.
 pub(crate) fn describe_target(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<WatchedProcess> {
-    describe(roots, pid, ProcessRole::Target, buffer).ok().filter(|_| may_be_target(pid))
+    let process = describe(roots, pid, ProcessRole::Target, buffer).ok().filter(|_| may_be_target(pid))?;
+    Some(WatchedProcess { tracer: tracer::of_process(roots, pid), ..process })
 }
 
 #[cfg(test)]

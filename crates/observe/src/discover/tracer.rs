@@ -6,7 +6,8 @@ use crate::source::{self, Fields, lines, pid_stat, read_once};
 /// The command of the process that traces this one; `None`: nobody does, it is gone, or the tracer is hidden.
 ///
 /// Source: `/proc/PID/status`, `TracerPid`.
-pub(super) fn of_process(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<String> {
+pub(super) fn of_process(roots: &Roots, pid: u32) -> Option<String> {
+    let buffer = &mut Vec::new();
     let text = read_once(&roots.in_proc(&format!("{pid}/status")), buffer).ok()?;
     // The name, which its owner chose, is on the first line.
     let tracer = lines(text).skip(1).find_map(|line| {
@@ -35,7 +36,7 @@ mod tests {
             let (begin, rest) = own.split_once('(').expect("has a name");
             let stat = format!("{begin}(strace){}", rest.rsplit_once(')').expect("has a name").1);
             std::fs::write(roots.in_proc("9/stat"), stat).expect("is written");
-            let found = of_process(&roots, 7, &mut Vec::new());
+            let found = of_process(&roots, 7);
             assert_eq!(found.as_deref(), expected, "{status:?}");
         };
         check("Name:\tphp\nTracerPid:\t9\n", Some("strace"));

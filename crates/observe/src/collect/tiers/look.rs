@@ -161,14 +161,7 @@ impl TierThreads {
         let is_unclear = matches!(seen, Sight::Known(ThreadWait::Other | ThreadWait::Disk))
             || seen == Sight::Sockets(vec![]);
         let sleeps = if is_unclear { files.function(buffer).and_then(by_function) } else { None };
-        let seen = match sleeps {
-            Some(wait @ (ThreadWait::Disk | ThreadWait::Stopped)) => Sight::Known(wait),
-            // A program that has to allow each access to a file (`fs/notify/fanotify`) is waited for as a disk is.
-            Some(ThreadWait::Process) if seen == Sight::Known(ThreadWait::Disk) => {
-                Sight::Known(ThreadWait::Process)
-            }
-            _ => seen,
-        };
+        let seen = settled(seen, sleeps);
         let is_writing = is_writing(place) && seen == Sight::Known(ThreadWait::Process);
         Some(Sighting {
             thread: (pid, id),
@@ -178,6 +171,18 @@ impl TierThreads {
             place: futex_place(place).filter(|_| seen == Sight::Known(ThreadWait::Lock)),
             seen,
         })
+    }
+}
+
+/// What a thread waits for whose call leaves that open, by the function of the kernel that it sleeps in.
+fn settled(seen: Sight, sleeps: Option<ThreadWait>) -> Sight {
+    match sleeps {
+        Some(wait @ (ThreadWait::Disk | ThreadWait::Stopped)) => Sight::Known(wait),
+        // Like a disk, a program that has to allow each access to a file (`fs/notify/fanotify`) is waited for in state D.
+        Some(ThreadWait::Process) if seen == Sight::Known(ThreadWait::Disk) => {
+            Sight::Known(ThreadWait::Process)
+        }
+        _ => seen,
     }
 }
 
@@ -209,6 +214,17 @@ mod tests {
         check("postgres: shop shop [local] idle in transaction\0", false);
         check("", false);
         assert!(!is_waiting_by_title(&roots, 8, &mut Vec::new()), "it is gone");
+    }
+
+    #[test]
+    fn a_scanner_that_has_to_allow_an_access_to_a_file_is_no_disk() {
+        let known = Sight::Known;
+        let at = |function: &str, seen: ThreadWait| settled(known(seen), by_function(function.as_bytes()));
+        assert_eq!(at("fanotify_handle_event", ThreadWait::Disk), known(ThreadWait::Process));
+        assert_eq!(at("request_wait_answer", ThreadWait::Other), known(ThreadWait::Disk));
+        assert_eq!(at("pipe_read", ThreadWait::Other), known(ThreadWait::Other), "the call says what it is");
+        assert_eq!(at("ext4_sync_file", ThreadWait::Disk), known(ThreadWait::Disk));
+        assert_eq!(settled(Sight::Sockets(vec![]), None), Sight::Sockets(vec![]));
     }
 
     #[test]
