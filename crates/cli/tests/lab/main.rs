@@ -8,6 +8,8 @@
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
 mod autotune;
+#[path = "../disturbance/mod.rs"]
+mod disturbance;
 mod experiments;
 mod far;
 mod far_experiments;

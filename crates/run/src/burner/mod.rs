@@ -14,6 +14,7 @@ use crate::program::Watchdog;
 use burning::Burning;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -98,12 +99,13 @@ impl Burner {
     }
 }
 
-/// Starts the burner in the place of this process, which ends.
+/// Starts the burner in the place of this process, which ends. It has a process group for itself: Ctrl-C on a terminal goes to a whole
+/// group, and the squeeze has yet to end its trial then.
 ///
 /// # Errors
 /// It cannot be started.
 pub fn detach_burner(program: &Path) -> io::Result<Child> {
-    Command::new(program).args(["burn", "--detached"]).spawn()
+    Command::new(program).args(["burn", "--detached"]).process_group(0).spawn()
 }
 
 /// Burns by the orders of the standard input until that ends.

@@ -1,5 +1,6 @@
 //! The program under test, each time with a runs folder of its own.
 
+use crate::disturbance::{DISTURBANCES, is_from_outside, lowered};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,12 +9,6 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// Reasons of a verdict that tell of a machine that did something else.
-const DISTURBANCES: &[&str] = &["M01", "M11", "M12", "V06"];
-
-/// Those of them that no fault of the program can bring about: other processes, and the hypervisor.
-const FROM_OUTSIDE: &[&str] = &["M11", "M12"];
 
 /// Tests run side by side, except those that measure time: they wait for the others, and the others for them. Where all are run,
 /// that costs time, so `scripts/test-rust` runs those with this in their names last.
@@ -273,15 +268,9 @@ impl Outcome {
         self
     }
 
-    /// Whether the machine did something else, and nothing besides makes the run INVALID. A generator that is late by itself stays a
-    /// failure: one of the reasons has to be from outside.
+    /// Whether the machine did something else, and nothing besides makes the run INVALID.
     pub fn is_spoilt_from_outside(&self) -> bool {
-        let lowered = self.lowered();
-        let is_among = |id: &str, ids: &[&str]| ids.contains(&id);
-        let mut invalid = lowered.iter().filter(|(_, is_invalid)| *is_invalid);
-        self.code == Some(3)
-            && lowered.iter().any(|(id, _)| is_among(id, FROM_OUTSIDE))
-            && invalid.all(|(id, _)| is_among(id, DISTURBANCES))
+        self.code == Some(3) && is_from_outside(&self.lowered())
     }
 
     /// The ids of what lowered the verdict, each with whether it made the run INVALID: of a document, or of what people read.
@@ -295,11 +284,7 @@ impl Outcome {
             // The word for the verdict, which comes first, is no id.
             return self.stdout.lines().filter_map(marked).filter(|(id, _)| id.len() == 3).collect();
         };
-        let reasons = document["verdict"]["reasons"].as_array().into_iter().flatten();
-        let lowered = reasons.filter(|reason| reason["status"] != "VALID");
-        lowered
-            .filter_map(|reason| Some((reason["id"].as_str()?.to_owned(), reason["status"] == "INVALID")))
-            .collect()
+        lowered(&document)
     }
 }
 
