@@ -315,7 +315,7 @@ quantities! {
     LISTENER_QUEUE "listener.queue_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of LISTEN sockets";
     LISTENER_LIMIT "listener.limit_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of LISTEN sockets";
     LISTENER_SOCKETS "listener.sockets_count" "count" Gauge Listener "sock_diag" "LISTEN sockets of one address";
-    LISTENER_WAITING "listener.waiting_sockets_count" "count" Gauge Listener "sock_diag" "those with an idiag_rqueue";
+    LISTENER_WAITING "listener.waiting_sockets_count" "count" Gauge Listener "sock_diag" "LISTEN sockets with an idiag_rqueue";
     CONNECTIONS_ESTABLISHED "connections.established_count" "count" Gauge Listener "sock_diag" "ESTABLISHED sockets";
     CONNECTIONS_UNREAD "connections.unread_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of ESTABLISHED sockets";
     CONNECTIONS_UNSENT "connections.unsent_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of ESTABLISHED sockets";

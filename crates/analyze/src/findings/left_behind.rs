@@ -55,8 +55,10 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let Some(held) = held.filter(|held| held.is_left_behind()) else {
         let scope = scopes.first()?;
         let count = window.level(column::LISTENER_SOCKETS, scope)?.mean;
-        let text =
-            format!("of {count:.0} listening sockets at {}, none is left behind", listener_name(scope));
+        let text = match listener_name(scope) {
+            name if count < 2.0 => format!("only one socket listens at {name}"),
+            name => format!("none of the {count:.0} sockets that listen at {name} is left behind"),
+        };
         let seen = evidence(EvidenceRole::Against, &window, SOURCE, text);
         return excluded(
             "Processes take up connections alike",
