@@ -178,9 +178,11 @@ def day_sizes(result):
 
 def profiling_table(result):
     """Cost of a profile, compared with perf."""
-    table = layout.Table("tool", "from the end to folded stacks, ms", "interval", "CPU while sampling, ms", "interval")
+    what = ("from its start to the first sample, ms", "from the end to folded stacks, ms", "CPU while sampling, ms")
+    table = layout.Table("tool", *(head for column in what for head in (column, "interval")))
     for name, row in result["profiling"]["summary"].items():
-        cells = [(row[column], layout.interval(row[column], 0)) for column in ("after_ms", "sampling_ms")]
+        estimates = (row.get(column) for column in ("before_ms", "after_ms", "sampling_ms"))
+        cells = [(estimate, layout.interval(estimate, 0)) for estimate in estimates]
         table.add(name, *(text for cell, interval in cells for text in (layout.number(cell, 0), interval)))
     return table
 

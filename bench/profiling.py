@@ -1,4 +1,5 @@
-"""The cost of a profile of the whole host, compared with perf: CPU time while sampling, and the time from its end to folded stacks.
+"""The cost of a profile of the whole host, compared with perf: CPU time while sampling, the time from its end to folded stacks, and
+the time from its start to the first sample.
 
 Both sample nginx under a constant load, one after the other, in an order that rotates.
 """
@@ -41,11 +42,17 @@ def run(program, rounds, seconds):
 
 
 def of_sysdyno(program, seconds):
-    """The whole of it but the sampling counts as after it."""
+    """The profile says when sampling began and ended."""
     command = [program, "profile", "-d", f"{seconds}s", "-F", str(RATE_HZ), "--json"]
-    text, used = process.run(command, range(os.cpu_count()))
-    cost = json.loads(text)["profile"]["cost"]
-    return {"after_ms": (used["seconds"] - seconds) * 1e3, "sampling_ms": cost["sampling_cpu_ns"] / 1e6}
+    start = time.monotonic()
+    text, _ = process.run(command, range(os.cpu_count()))
+    end = time.monotonic()
+    profile = json.loads(text)["profile"]
+    return {
+        "before_ms": (profile["begin_mono_ns"] / 1e9 - start) * 1e3,
+        "after_ms": (end - profile["end_mono_ns"] / 1e9) * 1e3,
+        "sampling_ms": profile["cost"]["sampling_cpu_ns"] / 1e6,
+    }
 
 
 def of_perf(folder, seconds):
@@ -81,7 +88,7 @@ def told(row):
 def summarise(rounds):
     """Medians of each tool, and the ratios of the pairs."""
     summary = {
-        name: {column: statistic.median_of([row[name][column] for row in rounds]) for column in ("after_ms", "sampling_ms")}
+        name: {column: statistic.median_of([row[name][column] for row in rounds]) for column in rounds[0][name]}
         for name in ("sysdyno", "perf")
     }
     for column in ("after_ms", "sampling_ms"):

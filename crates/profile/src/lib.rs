@@ -8,7 +8,8 @@
 //! - while sampling, nothing is looked up but what would be gone afterwards: which file lies at which address of which
 //!   process ([`processes`], [`space`]), and how its functions are left ([`unwind`]);
 //! - what a program has on its stack is secret: it is taken apart at once, kept nowhere, and never leaves memory;
-//! - names come afterwards ([`naming`]), and with them the last address goes;
+//! - names come afterwards ([`naming`]), and with them the last address goes; what takes longest, the kernel's symbols, is read
+//!   before it begins ([`Symbols`]);
 //! - it reads no clock: whoever records says when it began and when it is over ([`Recording`]).
 //!
 //! The kernel's interface is specified in perf_event_open(2).
@@ -36,5 +37,6 @@ mod waits;
 mod wire;
 
 pub use error::ProfileError;
+pub use naming::Symbols;
 pub use plan::ProfilePlan;
 pub use recording::{Recording, Stopped};

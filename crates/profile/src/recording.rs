@@ -6,7 +6,7 @@
 use crate::ProfileError;
 use crate::chain::CallChain;
 use crate::event::{self, CopiesSeen, Events};
-use crate::naming;
+use crate::naming::{self, Symbols};
 use crate::plan::ProfilePlan;
 use crate::processes::{Processes, ProfileScope};
 use crate::registers::UserState;
@@ -218,8 +218,8 @@ pub struct Stopped {
 impl Stopped {
     /// Names the functions, and drops every address.
     ///
-    /// *Cost*: reads the symbols of the kernel and of each file that occurs, once.
-    pub fn named(self) -> Profile {
+    /// *Cost*: reads the symbols of each file that occurs, once.
+    pub fn named(self, symbols: &Symbols) -> Profile {
         let Stopped { recording, end } = self;
         let is_on_cpu = recording.plan.kind == ProfileKind::OnCpu;
         let counts = ProfileCounts {
@@ -237,7 +237,8 @@ impl Stopped {
             Some(_) => StackWeight::Events,
             None => StackWeight::Time,
         };
-        let named = naming::name(recording.stacks, &recording.processes.objects, recording.plan.kind, weigh);
+        let objects = &recording.processes.objects;
+        let named = naming::name(recording.stacks, symbols, objects, recording.plan.kind, weigh);
         Profile {
             host: None,
             kind: recording.plan.kind,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use sysdyno_needs::{has, skip};
-use sysdyno_profile::{ProfilePlan, Recording};
+use sysdyno_profile::{ProfilePlan, Recording, Symbols};
 use sysdyno_record::profile::{Profile, ProfileKind, SampledEvent};
 use sysdyno_record::units::MonoNs;
 
@@ -53,7 +53,7 @@ fn recorded(plan: ProfilePlan, victim: &Victim) -> Profile {
     while recording.samples_count() < SAMPLES_MIN {
         recording.read(Duration::from_millis(50));
     }
-    recording.stop(MonoNs(1_000_000_000)).named()
+    recording.stop(MonoNs(1_000_000_000)).named(&Symbols::of_kernel())
 }
 
 /// The share of samples whose stack has these functions in this order, anything in between.

@@ -360,6 +360,10 @@ quantities! {
     PROCESS_FDS_LIMIT "process.fds_limit_count" "count" Gauge Process "/proc/PID/limits" "Max open files";
     PROCESS_VOLUNTARY_SWITCHES "process.voluntary_switches_count" "count" Counter Process "/proc/PID/task/TID/status" "voluntary_ctxt_switches";
     PROCESS_INVOLUNTARY_SWITCHES "process.involuntary_switches_count" "count" Counter Process "/proc/PID/task/TID/status" "nonvoluntary_ctxt_switches";
+    JVM_COLLECTIONS "jvm.collections_count" "count" Counter Process "hsperfdata" "sun.gc.collector, invocations";
+    JVM_PAUSED "jvm.paused_us" "us" Counter Process "hsperfdata" "sun.gc.collector, time";
+    PROCESS_READ_BYTES "process.read_bytes" "bytes" Counter Process "/proc/PID/io" "read_bytes";
+    PROCESS_WRITTEN_BYTES "process.written_bytes" "bytes" Counter Process "/proc/PID/io" "write_bytes";
     THREAD_CPU "thread.cpu_us" "us" Counter Thread "/proc/PID/task/TID/schedstat" "field 1";
     THREAD_RUN_DELAY "thread.run_delay_us" "us" Counter Thread "/proc/PID/task/TID/schedstat" "field 2";
     CGROUP_PERIODS "cgroup.periods_count" "count" Counter Cgroup "cpu.stat" "nr_periods";

@@ -154,6 +154,10 @@ pub struct WatchedProcess {
     /// or the record is older. Source: `/proc/PID/status`, `TracerPid`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracer: Option<String>,
+    /// Whether a process of the server waited for a lock of a file that it held when it was found; only of others than the server's.
+    /// Source: `/proc/locks`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub holds_lock: bool,
 }
 
 /// Where processes stand on the way of a request behind those that the load reaches.
@@ -182,6 +186,7 @@ impl WatchedProcess {
             unit: None,
             is_log_reader: false,
             tracer: None,
+            holds_lock: false,
         }
     }
 

@@ -156,7 +156,7 @@ pub struct ProfileCounts {
 pub struct ProfileCost {
     /// CPU time of the thread that read the samples, while sampling. Unit: nanoseconds.
     pub sampling_cpu_ns: u64,
-    /// CPU time of naming the functions, afterwards. Unit: nanoseconds.
+    /// CPU time of naming the functions, before (the kernel's symbols) and afterwards. Unit: nanoseconds.
     pub naming_cpu_ns: u64,
 }
 

@@ -28,6 +28,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::fs::write(out, sysdyno_report::html::render_probe(&record.input()))?;
         return Ok(());
     }
+    if let Some(name) = variant.to_string_lossy().strip_prefix("squeeze-") {
+        let record = match name {
+            "void" => fixture::squeezes::void(),
+            "hostile" => fixture::squeezes::hostile(),
+            _ => fixture::squeezes::found(),
+        };
+        std::fs::write(out, sysdyno_report::html::render_squeeze(&record.input()))?;
+        return Ok(());
+    }
     let record = match variant.to_string_lossy().as_ref() {
         "run" => fixture::SampleRecord::run(),
         "load" => fixture::variants::closed_load(),

@@ -9,6 +9,7 @@ mod json;
 mod numbers;
 mod output;
 mod progress;
+mod squeeze;
 mod terminal;
 mod tryout;
 mod watch;

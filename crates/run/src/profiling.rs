@@ -6,7 +6,7 @@ use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use sysdyno_observe::{HostProcess, cgroup_processes, clock as observe_clock, host_processes};
-use sysdyno_profile::{ProfileError, ProfilePlan, Recording};
+use sysdyno_profile::{ProfileError, ProfilePlan, Recording, Symbols};
 use sysdyno_record::profile::{Profile, ProfileCost, ProfileKind, SampledEvent};
 use sysdyno_record::units::SpanNs;
 
@@ -123,6 +123,8 @@ pub fn take_profile(
         tree_pids: with_descendants(&processes, &pids),
         scope_pids: pids,
     };
+    let reading_begin_ns = observe_clock::thread_cpu_ns();
+    let symbols = Symbols::of_kernel();
     let cpu_begin_ns = observe_clock::thread_cpu_ns();
     let begin = clock::monotonic();
     let mut recording = Recording::begin(plan, begin)?;
@@ -135,10 +137,11 @@ pub fn take_profile(
     }
     let stopped = recording.stop(clock::monotonic());
     let cpu_end_ns = observe_clock::thread_cpu_ns();
-    let mut profile = stopped.named();
+    let mut profile = stopped.named(&symbols);
+    let reading_cpu_ns = cpu_begin_ns.saturating_sub(reading_begin_ns);
     profile.cost = ProfileCost {
         sampling_cpu_ns: cpu_end_ns.saturating_sub(cpu_begin_ns),
-        naming_cpu_ns: observe_clock::thread_cpu_ns().saturating_sub(cpu_end_ns),
+        naming_cpu_ns: reading_cpu_ns + observe_clock::thread_cpu_ns().saturating_sub(cpu_end_ns),
     };
     Ok(profile)
 }

@@ -296,6 +296,7 @@ function serverPanels(run: Run): Panel[] {
   return [
     { ...perProcess("panel-process-cpu", "CPU used", "process.cpu_us"), unitText: "% of one CPU" },
     { ...perProcess("panel-run-delay", "Waiting for a CPU", "process.run_delay_us"), unitText: "% of the time, threads added up" },
+    { ...perProcess("panel-garbage", "Stopped to collect garbage", "jvm.paused_us"), unitText: "% of the time" },
     ...listenerPanels(run),
     { ...fds, ...(Number.isFinite(least) && { limit: { label: "limit", value: least } }) },
     perProcess("panel-rss", "Resident memory", "process.rss_bytes"),

@@ -19,7 +19,8 @@ export const TRYOUTS = [
   "try-full",
   "try-hostile",
 ] as const;
-export type Variant = (typeof RUNS)[number] | (typeof PROBES)[number] | (typeof TRYOUTS)[number];
+export const SQUEEZES = ["squeeze-found", "squeeze-void", "squeeze-hostile"] as const;
+export type Variant = (typeof RUNS)[number] | (typeof PROBES)[number] | (typeof TRYOUTS)[number] | (typeof SQUEEZES)[number];
 
 export interface Samples {
   url(variant: Variant): string;

@@ -52,7 +52,7 @@ export class Session {
       if (request.url().split("#")[0] !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
     });
     await page.goto(url + fragment);
-    if (options.javaScriptEnabled !== false) await page.waitForSelector(".u-over, .forest svg", { state: "attached" });
+    if (options.javaScriptEnabled !== false) await page.waitForSelector(".u-over, .forest svg, #resources-title", { state: "attached" });
     return { page, noise };
   }
 }

@@ -25,6 +25,7 @@ mod disks;
 mod edges;
 mod effect;
 mod error_pages;
+mod garbage;
 mod gateway;
 mod generator;
 mod gives_up;
@@ -40,6 +41,7 @@ mod loss;
 mod lost_answers;
 mod memory;
 mod memory_stalls;
+mod neighbors;
 mod network;
 mod one_worker;
 mod packet_cost;
@@ -182,6 +184,7 @@ pub static RULES: &[&Rule] = &[
     &restarts::RULE,
     &logs::SERVER,
     &error_pages::SAID,
+    &left_behind::RULE,
     &accept::OVERFLOW,
     &sockets::SYN_QUEUE_FULL,
     &tables::CONNECTIONS,
@@ -226,6 +229,7 @@ pub static RULES: &[&Rule] = &[
     &limits::DIRTY,
     &disks::FLUSHES,
     &disks::SATURATED,
+    &garbage::RULE,
     &bursts::WRITES,
     &bursts::NEIGHBORS,
     &bursts::OWN_CPU,
@@ -243,7 +247,6 @@ pub static RULES: &[&Rule] = &[
     &sockets::DELAYED_ACK,
     &send_buffer::RULE,
     &pool::POOL_FULL,
-    &left_behind::RULE,
     &one_worker::RULE,
     &waits::SLEEP,
     &waits::PROCESS,
@@ -285,6 +288,7 @@ pub fn examine(scene: &Scene) -> Vec<Finding> {
         findings.retain(|finding| found.iter().all(|other| other.id != finding.id));
         findings.extend(found);
     }
+    logs::confirm(&mut findings);
     logs::settle(&mut findings);
     // Requests lie unread behind whatever else stops the server.
     let is_unread =
@@ -336,6 +340,9 @@ fn examine_beyond(scene: &Scene) -> Vec<Finding> {
     beyond.into_iter().find_map(certain).unwrap_or_default()
 }
 
+/// Rules of disks, which may have other users.
+const DISK_RULES: &[&str] = &["D02", "D03", "D09"];
+
 impl Rule {
     /// The limits that it uses.
     pub fn thresholds(&self) -> Vec<&'static Threshold> {
@@ -361,6 +368,9 @@ impl Rule {
         }?;
         let explained_ratio = weigh(&mut case, scene);
         let confidence = confidence(&case.evidence)?;
+        if confidence > Confidence::Excluded && DISK_RULES.contains(&self.id) {
+            neighbors::tell(&mut case, self.remedy, &scene.focus);
+        }
         case.evidence.sort_by_key(|evidence| evidence.role as u8);
         let remedy = case.remedy.unwrap_or_else(|| self.remedy.to_owned());
         Some(Finding {

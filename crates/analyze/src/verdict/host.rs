@@ -76,30 +76,74 @@ const NAMED_RATIO: f64 = 0.1;
 /// A process that was there for less than this part of the time has its seconds told. Unit: ratio.
 const ALL_THE_TIME_RATIO: f64 = 0.8;
 
-/// `'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s, 'make' (process 90) 0.20
-/// CPUs in programs that it starts`.
-fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
-    let own =
-        processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process, false)));
-    let started = processes.iter().map(|process| (window.started_cpus(process, processes), *process, true));
-    let mut used: Vec<_> =
-        own.chain(started).filter(|(cpus, ..)| *cpus > NAMED_RATIO * foreign_cpus).collect();
-    used.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
-    let text = |(used, process, is_started): &(f64, &WatchedProcess, bool)| {
-        let unit = process.unit.as_ref().map_or(String::new(), |unit| format!(" of {}", name(unit)));
-        let column = if *is_started { column::PROCESS_REAPED } else { column::PROCESS_CPU };
+/// Processes of one name, in one unit, with what they used themselves or in programs that they started.
+struct Users<'a> {
+    cpus: f64,
+    processes: Vec<&'a WatchedProcess>,
+    is_started: bool,
+}
+
+impl<'a> Users<'a> {
+    fn add(all: &mut Vec<Users<'a>>, cpus: f64, process: &'a WatchedProcess, is_started: bool) {
+        let is_alike = |users: &&mut Users| {
+            let first = users.processes[0];
+            users.is_started == is_started
+                && (&first.command, &first.unit) == (&process.command, &process.unit)
+        };
+        match all.iter_mut().find(is_alike) {
+            Some(users) => {
+                users.cpus += cpus;
+                users.processes.push(process);
+            }
+            None => all.push(Users { cpus, processes: vec![process], is_started }),
+        }
+    }
+
+    fn text(&self, window: &Window) -> String {
+        let first = self.processes[0];
+        let unit = first.unit.as_ref().map_or(String::new(), |unit| format!(" of {}", name(unit)));
+        let by = if self.is_started { " in programs that it starts" } else { "" };
+        let (command, used) = (name(&first.command), cpus(self.cpus));
+        match self.processes.len() {
+            1 => format!("'{command}' (process {}){unit} {used} CPUs{by}{}", first.pid, self.when(window)),
+            count => format!(
+                "{count} processes '{command}'{unit} {used} CPUs{}",
+                by.replace("it starts", "they start")
+            ),
+        }
+    }
+
+    /// ` from 3 s to 5 s`; empty: all the time.
+    fn when(&self, window: &Window) -> String {
+        let process = self.processes[0];
+        let column = if self.is_started { column::PROCESS_REAPED } else { column::PROCESS_CPU };
         let when = window.growth(column, &process_scope(process)).map(|growth| growth.between);
         // One that was there before it was noticed did what it did then as well.
         let when = when.map(|[from, to]| [from.min(started_at(process).max(window.begin)), to]);
         let when = when.filter(|[from, to]| to.seconds_since(*from) < ALL_THE_TIME_RATIO * window.seconds());
-        let when = when.map_or(String::new(), |at| {
+        when.map_or(String::new(), |at| {
             let [from, to] = at.map(|at| at.seconds_since(window.begin));
             format!(" from {from:.0} s to {to:.0} s")
-        });
-        let by = if *is_started { " in programs that it starts" } else { "" };
-        format!("'{}' (process {}){unit} {} CPUs{by}{when}", name(&process.command), process.pid, cpus(*used))
-    };
-    used.iter().take(3).map(text).collect::<Vec<_>>().join(", ")
+        })
+    }
+}
+
+/// `'mysqld' (process 71) of mariadb.service 0.80 CPUs, 'gzip' (process 80) 0.31 CPUs from 3 s to 5 s, 4 processes 'xz' 0.20 CPUs,
+/// 'make' (process 90) 0.20 CPUs in programs that it starts`.
+fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
+    let mut users = Vec::new();
+    for process in processes {
+        if let Some(used) = window.process_cpus(&[process]) {
+            Users::add(&mut users, used, process, false);
+        }
+        let started = window.started_cpus(process, processes);
+        if started > 0.0 {
+            Users::add(&mut users, started, process, true);
+        }
+    }
+    users.retain(|users| users.cpus > NAMED_RATIO * foreign_cpus);
+    users.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+    users.iter().take(3).map(|users| users.text(window)).collect::<Vec<_>>().join(", ")
 }
 
 /// What others used of the generator's machine, where that is not the server's.

@@ -5,7 +5,6 @@
 use crate::rig::hostile::{Hostile, Verb};
 use crate::rig::program::{Outcome, Program, Target};
 use serde_json::Value;
-use std::io::Write;
 
 /// What a shared machine does to runs, and what comparisons of these tests let pass.
 const NOISE: &[&str] = &["--allow", "foreign-load", "--allow", "steal", "--allow", "cache-state"];
@@ -15,13 +14,13 @@ const NOISE: &[&str] = &["--allow", "foreign-load", "--allow", "steal", "--allow
 fn load(program: &Program, target: &[&str], options: &[&str]) -> Option<String> {
     let target = Target::start(target);
     let common = ["--connections", "4", "--duration", "3s", "--warmup", "0s", "--json"];
-    let outcome = program.run([&["load", target.url()], common.as_slice(), options].concat());
-    let folder = outcome.json()["run"].as_str().expect("a folder").to_owned();
-    if outcome.is_spoilt_from_outside() {
-        let _ = writeln!(std::io::stderr(), "not compared: the machine was disturbed");
-        return None;
-    }
-    folder.rsplit('/').next().map(str::to_owned)
+    run_of(&program.run([&["load", target.url()], common.as_slice(), options].concat()))
+}
+
+/// The name of the run of a load; `None`: it was spoilt.
+fn run_of(load: &Outcome) -> Option<String> {
+    let folder = load.json()["run"].as_str().expect("a folder").to_owned();
+    folder.rsplit('/').next().filter(|_| !load.is_spoilt()).map(str::to_owned)
 }
 
 fn compare(program: &Program, arguments: &[&str]) -> Outcome {
@@ -46,10 +45,8 @@ fn an_error_page_is_refused_and_both_numbers_are_shown() {
     let Some(good) = load(&program, &["--delays-us", "1000"], &[]) else { return };
     let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
     let server = Hostile::start(vec![Verb::Expect, Verb::Send(answer), Verb::Again]);
-    let outcome =
-        program.run(["load", &server.url(), "-c", "4", "--requests", "1200", "--warmup", "0s", "--json"]);
-    let bad =
-        outcome.json()["run"].as_str().expect("a folder").rsplit('/').next().expect("a name").to_owned();
+    let load = ["load", &server.url(), "-c", "4", "--requests", "1200", "--warmup", "0s", "--json"];
+    let Some(bad) = run_of(&program.run(load)) else { return };
     let outcome = compare(&program, &[&good, &bad, "--fail-if", "worse"]);
     outcome.expect_code(3);
     for text in ["✘ REFUSED", "C01 invalid-run", "goodput", "no difference shown"] {
@@ -68,11 +65,9 @@ fn requests_that_timed_out_are_lower_bounds_and_so_is_the_difference() {
         let target = Target::start(&["--delays-us", delays_us]);
         let common =
             ["--connections", "16", "--timeout", "100ms", "--duration", "2s", "--warmup", "0s", "--json"];
-        let outcome = program.run([&["load", target.url()], common.as_slice()].concat());
-        let folder = outcome.json()["run"].as_str().expect("a folder").to_owned();
-        folder.rsplit('/').next().expect("a name").to_owned()
+        run_of(&program.run([&["load", target.url()], common.as_slice()].concat()))
     };
-    let (good, bad) = (load("2000"), load("2000,400000,400000"));
+    let (Some(good), Some(bad)) = (load("2000"), load("2000,400000,400000")) else { return };
     let outcome = compare(&program, &[&good, &bad, "--fail-if", "worse"]);
     outcome.expect_code(1);
     for text in ["Median latency of B is worse: at least × ", "▲ C03", "≥ ", "▼ worse      at least × "]

@@ -17,6 +17,12 @@ pub fn lowered(analysis: &Value) -> Vec<(String, bool)> {
         .collect()
 }
 
+/// Whether other processes or the hypervisor made the run INVALID, whatever else speaks against it.
+#[allow(dead_code, reason = "each program of tests uses its part")]
+pub fn is_spoilt(lowered: &[(String, bool)]) -> bool {
+    lowered.iter().any(|(id, is_invalid)| *is_invalid && FROM_OUTSIDE.contains(&id.as_str()))
+}
+
 /// Whether the machine did something else, and nothing besides makes the run INVALID. A generator that is late by itself stays a
 /// failure: one of the reasons has to be from outside.
 pub fn is_from_outside(lowered: &[(String, bool)]) -> bool {

@@ -15,6 +15,7 @@ mod file;
 mod file_handles;
 mod filesystem;
 mod irq;
+mod jvm;
 mod link;
 mod listener;
 mod logs;
@@ -146,6 +147,7 @@ pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
     (CollectorPace::EverySample, netdev::collector),
     (CollectorPace::TwiceASecond, qdisc::collector),
     (CollectorPace::Foremost, process::collector),
+    (CollectorPace::TwiceASecond, jvm::collector),
     (CollectorPace::TwiceASecond, cgroup::collector),
     (CollectorPace::EverySecond, cgroup::limits),
     (CollectorPace::Vital, cpu::collector),

@@ -9,6 +9,7 @@ use crate::stacks::{RawStack, Stacks, Weight};
 use kind::{KindWalk, is_entry, is_switch};
 use std::collections::HashMap;
 use symbols::Name;
+pub use symbols::Symbols;
 use sysdyno_record::profile::{
     FrameKind, ProfileFrame, ProfileKind, ProfileStack, ProfiledProcess, StackWeight,
 };
@@ -39,11 +40,12 @@ pub(crate) struct NamedStacks {
 /// `weigh` says in which unit weights are. Of waits, the functions by which every thread gives its CPU away are left out: the innermost one then says what it waits for.
 pub(crate) fn name(
     stacks: Stacks,
+    symbols: &Symbols,
     objects: &MappedObjects,
     kind: ProfileKind,
     weigh: fn(u64) -> StackWeight,
 ) -> NamedStacks {
-    let names = symbols::resolve(&stacks.frames.all, objects);
+    let names = symbols.names(&stacks.frames.all, objects);
     let mut named = NamedStacks { processes: stacks.processes.all, ..NamedStacks::default() };
     let mut frames = Interner::default();
     let mut weights: HashMap<RawStack, Weight> = HashMap::new();

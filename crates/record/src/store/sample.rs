@@ -185,6 +185,7 @@ pub(super) fn event(number: u64) -> Event {
             unit: Some("nginx.service".into()),
             is_log_reader: false,
             tracer: Some("strace".into()),
+            holds_lock: false,
         })
     } else {
         EventKind::Warning { text: format!("warning {number}") }

@@ -11,7 +11,7 @@ export function SqueezePairs({ payload: { conclusion, found, trials } }: { paylo
     return trial ? (found?.variants[trial.variant]?.name ?? "–") : "–";
   };
   return (
-    <Table label="Pairs" stacks heads={["with the squeeze", ...numbers(["without, req/s", "with, req/s"]), "discarded"]}>
+    <Table label="Every pair" stacks heads={["with the squeeze", ...numbers(["without, req/s", "with, req/s"]), "discarded"]}>
       {conclusion.pairs.map((pair) => (
         <tr key={`${pair.stage}-${pair.pair}`}>
           <th scope="row">{variantOf(pair.b_trial)}</th>

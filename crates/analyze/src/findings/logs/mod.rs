@@ -152,6 +152,22 @@ fn examine_server<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(case(&worst, "The server's log says why", found, reach))
 }
 
+/// What the kernel counts and the server's log says as well is certain: the line confirms the counter.
+pub(super) fn confirm(findings: &mut [Finding]) {
+    let cause = |finding: &Finding| finding.title.split_once(": ").map(|(cause, _)| cause.to_owned());
+    let said = findings.iter().find(|one| one.id == SERVER.id && one.confidence > Confidence::Excluded);
+    let Some((said, line)) = said.and_then(|said| Some((cause(said)?, said.evidence.first()?.clone())))
+    else {
+        return;
+    };
+    let is_same = |one: &&mut Finding| one.id != SERVER.id && cause(one).is_some_and(|cause| cause == said);
+    for finding in findings.iter_mut().filter(is_same).filter(|one| one.confidence == Confidence::Possible) {
+        finding.evidence.push(Evidence { role: EvidenceRole::Confirmer, ..line.clone() });
+        finding.evidence.sort_by_key(|evidence| evidence.role as u8);
+        finding.confidence = confidence(&finding.evidence).unwrap_or(finding.confidence);
+    }
+}
+
 /// A line that tells what another tier did is the best answer where nothing else explains what failed.
 pub(super) fn settle(findings: &mut [Finding]) {
     let explains = |finding: &Finding| {

@@ -35,6 +35,30 @@ fn find(id: &str, case: Specimen) -> Option<Finding> {
     conclude(case).into_iter().find(|finding| finding.id == id)
 }
 
+/// A file system without inodes under a load that is slow; its rule has no confirmer.
+fn without_inodes() -> Specimen {
+    let place = "filesystem:/srv";
+    let case = slow().gauge("fs.free_bytes", place, 5e9).gauge("fs.size_bytes", place, 9e9);
+    case.gauge("fs.free_inodes_count", place, 0.0).gauge("fs.inodes_count", place, 4096.0)
+}
+
+#[test]
+fn a_line_that_says_what_a_counter_says_confirms_it() {
+    let alone = find("F09", without_inodes()).expect("a finding");
+    assert_eq!(alone.confidence, Confidence::Possible, "{alone:?}");
+    let line = "[error] FastCGI sent in stderr: \"PHP Warning: failed: No space left on device\"";
+    let said =
+        find("F09", logging(without_inodes(), "/var/log/nginx/error.log", line, 500)).expect("a finding");
+    assert_eq!(said.confidence, Confidence::Likely, "{said:?}");
+    assert!(said.evidence.iter().any(|seen| seen.text.starts_with("nginx logged 500 times: ")), "{said:?}");
+    let other = logging(without_inodes(), "/var/log/nginx/error.log", FULL, 500);
+    assert_eq!(
+        find("F09", other).map(|found| found.confidence),
+        Some(Confidence::Possible),
+        "it says something else"
+    );
+}
+
 const FULL: &str = "[alert] 512 worker_connections are not enough";
 
 #[test]

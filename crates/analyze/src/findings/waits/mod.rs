@@ -202,6 +202,18 @@ fn beside_idle_disks<'a>(case: Case<'a>, text: &str) -> Case<'a> {
 /// What is told of a lock, and of what may be one: who waits for a free connection to the next tier waits in the same way.
 fn at_lock<'a>(scene: &Scene, case: Case<'a>, path: &[PathTier], tier: &PathTier) -> Case<'a> {
     let remedy = lock_remedy(&tier.name);
+    let others = scene.focus.processes(ProcessRole::Foreign);
+    if let Some(holder) = others.into_iter().find(|process| process.holds_lock) {
+        let (command, pid) = (name(&holder.command), holder.pid);
+        let title = format!(
+            "{}; '{command}' (process {pid}), no part of the server, holds a lock of a file",
+            case.title
+        );
+        let remedy = format!(
+            "let '{command}' hold its lock for a shorter time, or run it when there is less load; else {remedy}"
+        );
+        return Case { title, remedy: Some(remedy), ..case };
+    }
     let Some((asked, count)) = asked_at_a_time(scene, tier, path) else {
         return Case { remedy: Some(remedy), ..case };
     };
@@ -227,14 +239,21 @@ pub(super) fn asked_at_a_time<'a>(
 
 /// What to change where threads of a program wait for a lock.
 pub(super) fn lock_remedy(program: &str) -> String {
-    match program.starts_with("php") {
-        true => format!(
-            "if requests share a session, end it early (session_write_close), since PHP locks its file for the whole script; else {}",
-            LOCK.remedy
-        ),
-        false => LOCK.remedy.to_owned(),
-    }
+    let is_any = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
+    let first = match () {
+        () if program.starts_with("php") => {
+            "if requests share a session, end it early (session_write_close), since PHP locks its file for the whole script"
+        }
+        () if is_any(ONE_AT_A_TIME) => {
+            "if its threads compute, run more processes, since the interpreter runs one thread of a process at a time"
+        }
+        () => return LOCK.remedy.to_owned(),
+    };
+    format!("{first}; else {}", LOCK.remedy)
 }
+
+/// Programs whose interpreter has a lock for all of its threads.
+const ONE_AT_A_TIME: &[&str] = &["python", "gunicorn", "uwsgi", "ruby", "puma"];
 
 /// Whether responses are too slow at all, or come as fast as they can.
 pub(super) fn is_slow(scene: &Scene, mean_ns: f64) -> bool {

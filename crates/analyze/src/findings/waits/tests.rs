@@ -3,6 +3,7 @@
 use super::super::tests::{conclude, slow};
 use crate::corpus::{Specimen, TARGET, spread, with_tier};
 use sysdyno_record::analysis::{Confidence, Finding};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
 
 const PHP: &str = "tier:127.0.0.1:9000";
@@ -56,6 +57,22 @@ fn a_lock_whose_holder_is_at_the_disk_is_the_disks() {
     assert_eq!(lock.confidence, Confidence::Excluded, "{lock:?}");
     assert_eq!(find("F07", case(0.3)).map(|finding| finding.confidence), Some(Confidence::Likely));
     assert_eq!(find("D03", case(0.3)).map(|finding| finding.confidence), Some(Confidence::Excluded));
+}
+
+#[test]
+fn who_holds_a_lock_of_a_file_and_is_no_part_of_the_server_is_named() {
+    let mut case = behind(idle(slow())).gauge("waits.lock_count", PHP, 40.0);
+    let holder = WatchedProcess::new(TARGET + 70, 1, "cron", ProcessRole::Foreign);
+    case.watched.push(WatchedProcess { holds_lock: true, ..holder.clone() });
+    let found = find("F07", case).expect("a finding");
+    let end = format!("; 'cron' (process {}), no part of the server, holds a lock of a file", holder.pid);
+    assert!(found.title.ends_with(&end), "{found:?}");
+    assert!(
+        found.remedy.is_some_and(|remedy| remedy.starts_with("let 'cron' hold its lock for a shorter time"))
+    );
+    let mut case = behind(idle(slow())).gauge("waits.lock_count", PHP, 40.0);
+    case.watched.push(holder);
+    assert!(find("F07", case).is_some_and(|found| !found.title.contains("cron")), "it holds none");
 }
 
 #[test]

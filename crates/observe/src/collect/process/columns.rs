@@ -20,10 +20,12 @@ pub(super) struct ProcessValues {
     pub(super) fds_limit_count: Option<u64>,
     pub(super) voluntary_switches_count: Option<u64>,
     pub(super) involuntary_switches_count: Option<u64>,
+    pub(super) read_bytes: Option<u64>,
+    pub(super) written_bytes: Option<u64>,
 }
 
 /// Columns of a process.
-pub(super) const PROCESS_WIDTH: usize = 14;
+pub(super) const PROCESS_WIDTH: usize = 16;
 /// Columns of a thread.
 pub(super) const THREAD_WIDTH: usize = 2;
 
@@ -45,6 +47,8 @@ impl ProcessValues {
             self.fds_limit_count,
             self.voluntary_switches_count,
             self.involuntary_switches_count,
+            self.read_bytes,
+            self.written_bytes,
         ]
     }
 }
@@ -57,10 +61,11 @@ pub(super) enum ColumnSource {
     Descriptors,
     Limits,
     Switches,
+    Storage,
 }
 
 /// Number of sources.
-pub(super) const SOURCES_COUNT: usize = 5;
+pub(super) const SOURCES_COUNT: usize = 6;
 
 /// The source of each value of [`ProcessValues`].
 pub(super) const SOURCES: [ColumnSource; PROCESS_WIDTH] = [
@@ -78,6 +83,8 @@ pub(super) const SOURCES: [ColumnSource; PROCESS_WIDTH] = [
     ColumnSource::Limits,
     ColumnSource::Switches,
     ColumnSource::Switches,
+    ColumnSource::Storage,
+    ColumnSource::Storage,
 ];
 
 /// Columns of a process, in the order of [`ProcessValues`].
@@ -97,6 +104,8 @@ pub(super) fn process_columns(scope: &str) -> [Column; PROCESS_WIDTH] {
         column::PROCESS_FDS_LIMIT.of(scope),
         column::PROCESS_VOLUNTARY_SWITCHES.of(scope),
         column::PROCESS_INVOLUNTARY_SWITCHES.of(scope),
+        column::PROCESS_READ_BYTES.of(scope),
+        column::PROCESS_WRITTEN_BYTES.of(scope),
     ]
 }
 

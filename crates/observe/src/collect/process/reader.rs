@@ -9,7 +9,7 @@ use crate::collect::{Beat, Table};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::limits::{self, Limit};
-use crate::source::{KeptFile, Shape, pid_stat};
+use crate::source::{KeptFile, Shape, pid_io, pid_stat};
 use std::path::PathBuf;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::series::Column;
@@ -26,6 +26,7 @@ pub(super) struct ProcessReader {
     process: WatchedProcess,
     stat: KeptFile,
     limits: KeptFile,
+    storage: KeptFile,
     descriptors: PathBuf,
     threads: Threads,
     values: ProcessValues,
@@ -45,6 +46,7 @@ impl ProcessReader {
             process: process.clone(),
             stat: KeptFile::new(folder.join("stat"), Shape::Whole),
             limits: KeptFile::new(folder.join("limits"), Shape::Whole),
+            storage: KeptFile::new(folder.join("io"), Shape::Whole),
             descriptors: folder.join("fd"),
             threads: Threads::new(folder.join("task")),
             values: ProcessValues::default(),
@@ -82,6 +84,7 @@ impl ProcessReader {
     pub(super) fn keep_open(&mut self, threads_count: usize) {
         self.stat.keep(threads_count > 0);
         self.limits.keep(threads_count > 0);
+        self.storage.keep(threads_count > 0);
         self.threads.keep_open(threads_count);
     }
 
@@ -155,6 +158,10 @@ impl ProcessReader {
         (self.values.voluntary_switches_count, self.values.involuntary_switches_count) =
             (voluntary, involuntary);
         self.explain(ColumnSource::Switches, switches.err());
+        let storage = self.read_storage(buffer);
+        let [read, written] = storage.as_ref().map_or([None; 2], |bytes| bytes.map(Some));
+        (self.values.read_bytes, self.values.written_bytes) = (read, written);
+        self.explain(ColumnSource::Storage, storage.err());
     }
 
     fn explain(&mut self, source: ColumnSource, reason: Option<String>) {
@@ -218,6 +225,14 @@ impl ProcessReader {
             Limit::At(count) => Ok(count),
             Limit::Unlimited => Err("the process has no limit".to_owned()),
         }
+    }
+
+    /// Bytes read from and written to storage.
+    fn read_storage(&mut self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
+        let text = self.storage.read(buffer).map_err(|error| error.to_string())?;
+        let usage = pid_io::parse(text);
+        let usage = usage.map_err(|error| ObserveError::malformed(self.storage.path())(error).to_string())?;
+        Ok([usage.read_bytes, usage.written_bytes])
     }
 
     /// Writes the values of this pass under the columns that begin at `position`.
