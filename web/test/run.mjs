@@ -1,7 +1,7 @@
 // Bundles the tests of one folder, or those of it that are named, and hands them to Node's own test runner.
 
 import { spawnSync } from "node:child_process";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -23,10 +23,8 @@ await build({
   logLevel: "warning",
 });
 // The longest first, so that none runs alone in the end.
-const bundles = tests.map(async (name) => {
-  const file = out + name.replace(/\.tsx?$/, ".mjs");
-  return { file, size: (await stat(file)).size };
-});
-const files = (await Promise.all(bundles)).sort((one, other) => other.size - one.size).map(({ file }) => file);
+const LONGEST = ["report", "comparison", "tryout", "profile", "serve"];
+const rank = (name) => [...LONGEST, ""].findIndex((long) => name.startsWith(long));
+const files = [...tests].sort((one, other) => rank(one) - rank(other)).map((name) => out + name.replace(/\.tsx?$/, ".mjs"));
 const result = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-concurrency=2", ...files], { stdio: "inherit" });
 process.exitCode = result.status ?? 1;
