@@ -9,11 +9,11 @@ use sysdyno_report::terminal::{Style, render_squeeze as screen};
 
 /// Renders at several widths, checks what holds for every screen, and compares the one at 80 columns.
 fn check(name: &str, record: &SampleSqueeze) {
-    for width_columns in [60, 80, 120] {
+    for width_columns in [80, 120] {
         let style = Style { width_columns, ..Style::default() };
         let shown = screen(&record.input(), &style);
         let lines = shown.lines().filter(|line| !line.trim_start().starts_with("Report"));
-        for line in lines.filter(|_| width_columns >= 80) {
+        for line in lines {
             let width = sysdyno_report::escape::width(line);
             assert!(width <= width_columns, "{name} at {width_columns}: {line}");
         }

@@ -4,6 +4,7 @@
 //! time that its control group lost to I/O.
 
 use super::memory::DISK_WAITS;
+use super::neighbors::MOVED_LEAST;
 use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};
 use super::{Examination, Place, Rule};
 use crate::format::percent;
@@ -28,7 +29,7 @@ pub(super) const FLUSHES: Rule = Rule {
     id: "D02",
     name: "flush-bound",
     meaning: "The disk spends its time on flushes: somebody waits for each write to be safe before the next one.",
-    thresholds: &[],
+    thresholds: &[MOVED_LEAST],
     place: Place::Server,
     needs: &[column::DISK_FLUSH],
     remedy: "commit several transactions with one fsync (group commit), flush less often where losing a second of data is \
@@ -55,7 +56,7 @@ pub(super) const SATURATED: Rule = Rule {
     id: "D09",
     name: "disk-saturated",
     meaning: "A disk is busy all the time, and requests queue in front of it.",
-    thresholds: &[],
+    thresholds: &[MOVED_LEAST],
     place: Place::Server,
     needs: &[column::DISK_QUEUE],
     remedy: "read and write less (caches, fewer log lines, larger blocks), lift a limit on I/O, or use a faster disk or \

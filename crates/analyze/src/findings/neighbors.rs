@@ -10,7 +10,7 @@ use crate::view::TrialView;
 use sysdyno_record::column;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
-const MOVED_LEAST: Threshold =
+pub(super) const MOVED_LEAST: Threshold =
     Threshold::new("what another process reads from disks and writes to them", 1e6, "bytes/s", HOUSE);
 
 /// What a process moves from disks and to them. Unit: bytes per second.
@@ -35,7 +35,7 @@ impl<'a> Moved<'a> {
         self.read_hz + self.written_hz
     }
 
-    /// `'dd' (process 71), no part of the server, writes 7.9 MiB/s`.
+    /// `'dd' (process 71), which is not part of the server, writes 7.9 MiB/s`.
     fn text(&self) -> String {
         let (does, hz) = if self.written_hz >= self.read_hz {
             ("writes", self.written_hz)
@@ -43,7 +43,7 @@ impl<'a> Moved<'a> {
             ("reads", self.read_hz)
         };
         let (command, pid) = (name(&self.process.command), self.process.pid);
-        format!("'{command}' (process {pid}), no part of the server, {does} {}/s", bytes(hz))
+        format!("'{command}' (process {pid}), which is not part of the server, {does} {}/s", bytes(hz))
     }
 }
 
@@ -94,9 +94,9 @@ mod tests {
         let found = at_disk(1e5, 8e6);
         let pid = BACKUP;
         assert!(
-            found
-                .title
-                .ends_with(&format!("; 'dd' (process {pid}), no part of the server, writes 7.6 MiB/s")),
+            found.title.ends_with(&format!(
+                "; 'dd' (process {pid}), which is not part of the server, writes 7.6 MiB/s"
+            )),
             "{found:?}"
         );
         assert!(found.remedy.is_some_and(|remedy| remedy.starts_with("run 'dd' at another time, ")));

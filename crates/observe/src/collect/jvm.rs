@@ -67,7 +67,10 @@ impl JvmCollector {
     /// Takes up the virtual machines that came.
     fn look(&mut self, pass: &mut Pass<'_>) {
         let mut old = std::mem::take(&mut self.jvms);
-        for process in pass.scene.living(ProcessRole::Target).take(MAX_JVMS) {
+        for process in pass.scene.living(ProcessRole::Target) {
+            if self.jvms.len() == MAX_JVMS {
+                break;
+            }
             let is_it = |jvm: &Jvm| (jvm.pid, jvm.start_ticks) == (process.pid, process.start_ticks);
             let known = old.iter().position(is_it).map(|at| old.swap_remove(at));
             self.jvms.extend(known.or_else(|| Jvm::find(&pass.scene.roots, process, pass.buffer)));

@@ -6,6 +6,7 @@
 //! the cause; the ones before it only pass it on.
 
 use super::effect::{NoticedEffect, Slow};
+use super::neighbors::MOVED_LEAST;
 use super::peer::Peer;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
@@ -47,7 +48,8 @@ pub(super) const ASKED: Threshold = Threshold::new(
 const QUEUED_RATIO: f64 = 0.1;
 const DISK_BUSY: Threshold =
     Threshold::new("share of time in which a disk that is waited for is busy", 0.05, "ratio", HOUSE);
-const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK, DISK_BUSY, ASKED];
+const THRESHOLDS: &[Threshold] =
+    &[WAITED, CPU_IDLE, IO_PRESSURE, HOLDER_AT_DISK, DISK_BUSY, ASKED, MOVED_LEAST];
 
 /// F07.
 pub(super) const LOCK: Rule = Rule {
@@ -206,7 +208,7 @@ fn at_lock<'a>(scene: &Scene, case: Case<'a>, path: &[PathTier], tier: &PathTier
     if let Some(holder) = others.into_iter().find(|process| process.holds_lock) {
         let (command, pid) = (name(&holder.command), holder.pid);
         let title = format!(
-            "{}; '{command}' (process {pid}), no part of the server, holds a lock of a file",
+            "{}; '{command}' (process {pid}), which is not part of the server, holds a file lock that the server waits for",
             case.title
         );
         let remedy = format!(

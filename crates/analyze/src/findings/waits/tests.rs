@@ -65,7 +65,10 @@ fn who_holds_a_lock_of_a_file_and_is_no_part_of_the_server_is_named() {
     let holder = WatchedProcess::new(TARGET + 70, 1, "cron", ProcessRole::Foreign);
     case.watched.push(WatchedProcess { holds_lock: true, ..holder.clone() });
     let found = find("F07", case).expect("a finding");
-    let end = format!("; 'cron' (process {}), no part of the server, holds a lock of a file", holder.pid);
+    let end = format!(
+        "; 'cron' (process {}), which is not part of the server, holds a file lock that the server waits for",
+        holder.pid
+    );
     assert!(found.title.ends_with(&end), "{found:?}");
     assert!(
         found.remedy.is_some_and(|remedy| remedy.starts_with("let 'cron' hold its lock for a shorter time"))
