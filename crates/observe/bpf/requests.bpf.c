@@ -21,6 +21,9 @@
 //
 // Where there are more messages than need be seen, only some of the connections are watched, and what is added stands for the
 // others, too: user space says how many, and for how long the same ones. Nothing is known of a connection when its turn comes.
+//
+// It is also noted which threads have read a request and not yet answered it, and whether the threads of a process answer what
+// they have read, one request at a time. Of those that do, user space knows who is at work.
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;
@@ -101,6 +104,7 @@ struct unix_sock {
 // What is used of the helpers of BPF, by their numbers in include/uapi/linux/bpf.h.
 static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static long (*const map_update)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
+static long (*const map_delete)(void *map, const void *key) = (void *)3;
 static __u64 (*const ktime_ns)(void) = (void *)5;
 static __u64 (*const pid_tgid)(void) = (void *)14;
 static __u64 (*const socket_cookie)(void *sk) = (void *)46;
@@ -116,15 +120,18 @@ static struct unix_sock *(*const to_unix_sock)(void *sk) = (void *)178;
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };
 enum { SOCK_STREAM = 1, SOCK_SEQPACKET = 5 };
 enum { IPPROTO_TCP = 6, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10, MSG_PEEK = 2 };
-enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_SK_STORAGE = 24 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9, MAP_SK_STORAGE = 24 };
 enum { NO_PREALLOC = 1, STORAGE_CREATE = 1, NO_EXIST = 1 };
 
 enum { PORTS = 65536, PORTS_EACH = 64 };
-enum { MAX_PARTIES = 512, MAX_LISTENERS = 16384, MAX_PROCESSES = 4096, NAME_BYTES = 108 };
+enum { MAX_PARTIES = 512, MAX_LISTENERS = 16384, MAX_PROCESSES = 4096, MAX_THREADS = 16384, NAME_BYTES = 108 };
 enum { SERVER = 0, CLIENT = 1 };
 
 // Parts of a message that follow each other as fast as this are one message. Unit: nanoseconds.
 #define BURST_NS 50000
+
+// Who sends more of an answer later than this after a part of it worked on it in between. Unit: nanoseconds.
+#define WORK_NS 5000000
 
 // Who listens at a port that is no tier's.
 #define NO_TIER 0xffffffff
@@ -200,6 +207,25 @@ struct connection {
 	// When it was watched last, and for how many connections it stands.
 	__u32 turn;
 	__u32 weight;
+	// Who read its open request (server); 0: that is answered, or not noted.
+	__u32 thread;
+};
+
+// The request that a thread has.
+struct opened {
+	__u64 since_ns;
+	// In which its connection was watched; after that nobody sees its answer.
+	__u32 turn;
+	__u32 padding;
+};
+
+// How the threads of a process handle requests.
+struct handling {
+	// Requests that were answered by the thread that had read them.
+	__u64 alone;
+	// Those that another thread answered or went on reading, that were read while the thread had another one, or that were worked
+	// on after the beginning of the answer.
+	__u64 otherwise;
 };
 
 struct {
@@ -266,6 +292,29 @@ struct {
 	struct sampling *value;
 } sampling SECTION(".maps");
 
+// By thread.
+struct {
+	UINT(type, MAP_LRU_HASH);
+	UINT(max_entries, MAX_THREADS);
+	__u32 *key;
+	struct opened *value;
+} open_requests SECTION(".maps");
+
+// In which a request was noted last.
+struct {
+	UINT(type, MAP_ARRAY);
+	UINT(max_entries, 1);
+	__u32 *key;
+	__u32 *value;
+} last_turn SECTION(".maps");
+
+struct {
+	UINT(type, MAP_LRU_HASH);
+	UINT(max_entries, MAX_PROCESSES);
+	__u32 *key;
+	struct handling *value;
+} handling SECTION(".maps");
+
 INLINE int is_tcp(struct sock *sk)
 {
 	return sk->__sk_common.skc_family != AF_UNIX;
@@ -329,6 +378,7 @@ INLINE struct connection *known(struct sock *sk, struct turn turn)
 		connection->is_rest_read = 0;
 		connection->turn = turn.number;
 		connection->weight = turn.weight;
+		connection->thread = 0;
 	}
 	return connection;
 }
@@ -510,6 +560,46 @@ int data_ready(__u64 *context)
 	return 0;
 }
 
+INLINE void note_handling(int is_alone)
+{
+	__u32 process = pid_tgid() >> 32;
+	struct handling *known = map_lookup(&handling, &process);
+	if (!known) {
+		struct handling fresh = { is_alone, !is_alone };
+		map_update(&handling, &process, &fresh, NO_EXIST);
+		return;
+	}
+	__sync_fetch_and_add(is_alone ? &known->alone : &known->otherwise, 1);
+}
+
+INLINE void note_open(struct connection *connection, __u64 now)
+{
+	__u32 thread = pid_tgid();
+	if (connection->thread == thread)
+		return;
+	if (connection->thread)
+		map_delete(&open_requests, &connection->thread);
+	struct opened fresh = { now, connection->turn, 0 };
+	struct opened *before = map_lookup(&open_requests, &thread);
+	if (connection->thread || (before && before->turn == fresh.turn))
+		note_handling(0);
+	map_update(&open_requests, &thread, &fresh, 0);
+	__u32 zero = 0;
+	__u32 *last = map_lookup(&last_turn, &zero);
+	if (last)
+		*last = fresh.turn;
+	connection->thread = thread;
+}
+
+INLINE void note_end(struct connection *connection)
+{
+	if (!connection->thread)
+		return;
+	map_delete(&open_requests, &connection->thread);
+	note_handling(connection->thread == (__u32)pid_tgid());
+	connection->thread = 0;
+}
+
 INLINE void read_as_server(struct connection *connection, struct sums *sums, __u64 now)
 {
 	__u64 weight = connection->weight;
@@ -533,6 +623,7 @@ INLINE void read_as_server(struct connection *connection, struct sums *sums, __u
 	connection->is_rest_read = 0;
 	connection->mark_ns = now;
 	connection->ready_ns = 0;
+	note_open(connection, now);
 }
 
 INLINE void read_as_client(struct connection *connection, struct sums *sums, __u64 now)
@@ -566,8 +657,10 @@ int received(__u64 *context)
 	if (!connection || (context[2] & MSG_PEEK))
 		return 0;
 	if (length <= 0) {
-		// Nothing was there, or only the end.
+		// Nothing was there, or only the end: nobody waits for the answer any more.
 		connection->ready_ns = 0;
+		if (!length)
+			note_end(connection);
 		return 0;
 	}
 	__u32 slot = connection->slot;
@@ -591,7 +684,9 @@ int sent(__u64 *context)
 	if (!turn.weight)
 		return 0;
 	struct connection *connection = known(sk, turn);
-	if (!connection)
+	if (connection)
+		note_end(connection);
+	else
 		connection = begin_client(sk, turn);
 	if (!connection)
 		return 0;
@@ -605,6 +700,8 @@ int sent(__u64 *context)
 		if (!connection->mark_ns)
 			return 0;
 		mine->inside_ns += (now - connection->mark_ns) * weight;
+		if (connection->is_answered && now - connection->mark_ns > WORK_NS)
+			note_handling(0);
 		mine->answered += connection->is_answered ? 0 : weight;
 		mine->merged += connection->is_rest_read ? weight : 0;
 		connection->is_rest_read = 0;

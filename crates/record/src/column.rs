@@ -258,6 +258,7 @@ quantities! {
     NETDEV_TX_ERRORS "netdev.tx_errors_count" "count" Counter Netdev "/proc/PID/net/dev" "transmit errs";
     NETDEV_RX_FIFO "netdev.rx_fifo_count" "count" Counter Netdev "/proc/PID/net/dev" "receive fifo";
     NETDEV_SPEED "netdev.speed_mbps" "mbps" Gauge Netdev "/sys/class/net/NAME/speed" "its number";
+    NETDEV_DOWNS "netdev.carrier_downs_count" "count" Counter Netdev "RTM_GETLINK" "IFLA_CARRIER_DOWN_COUNT";
     QDISC_DROPS "qdisc.drops_count" "count" Counter Netdev "RTM_GETQDISC" "drops of the root";
     QDISC_OVERLIMITS "qdisc.overlimits_count" "count" Counter Netdev "RTM_GETQDISC" "overlimits of the root";
     QDISC_BACKLOG "qdisc.backlog_bytes" "bytes" Gauge Netdev "RTM_GETQDISC" "backlog";

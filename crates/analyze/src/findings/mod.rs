@@ -189,6 +189,7 @@ pub static RULES: &[&Rule] = &[
     &sockets::SYN_QUEUE_FULL,
     &tables::CONNECTIONS,
     &tables::NEIGHBORS,
+    &receive::LINK_DOWN,
     &retransmit::SYN_STAIRCASE,
     &refused::RATE_LIMITED,
     &gateway::BAD_GATEWAY,

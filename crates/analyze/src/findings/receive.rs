@@ -21,6 +21,13 @@ const LIMITED: Threshold = Threshold::new(
 const BROKEN: Threshold =
     Threshold::new("packets with errors on an interface", 5.0, "count", "netdata, interface errors alarm");
 
+const WENT_DOWN: Threshold = Threshold::new(
+    "times that links lost their carrier",
+    2.0,
+    "count",
+    "IFLA_CARRIER_DOWN_COUNT; one may be a change of configuration",
+);
+
 /// That what was dropped was sent again.
 pub(super) const SENT_AGAIN: LimitSign =
     LimitSign::events(column::TCP_RETRANS_SEGS, "retransmitted TCP segments", HOUSE, |count, _| {
@@ -124,6 +131,34 @@ pub(super) const LINK_ERRORS: Rule = Rule {
         confirmers: &[SENT_AGAIN, TIMED_OUT],
         touch: Touch::Packets,
         whose: Whose::Server,
+    }),
+};
+
+/// N28.
+pub(super) const LINK_DOWN: Rule = Rule {
+    id: "N28",
+    name: "link-down",
+    meaning: "A network link of the server's host went down again and again.",
+    thresholds: &[],
+    place: Place::Server,
+    needs: &[column::NETDEV_DOWNS],
+    remedy: "look for what takes it down: the kernel's log (dmesg), cable and port, the driver, a bond or switch that changes \
+             over, or whoever sets it down at the other end",
+    counterfactual: "while the link stays up requests would take as long",
+    examine: Examination::Signs(&Signs {
+        title: "A network link goes down now and then",
+        not: "No network link went down",
+        mechanism: &[LimitSign {
+            quantity: column::NETDEV_DOWNS,
+            measure: SignMeasure::Events,
+            least: WENT_DOWN,
+            say: |count, device| format!("{device} lost its carrier, {} in all", counted(count, "time")),
+        }],
+        given: &[],
+        confirmers: &[SENT_AGAIN, TIMED_OUT],
+        // All that was to go over it had to wait.
+        touch: Touch::Work,
+        whose: Whose::Host,
     }),
 };
 

@@ -22,8 +22,9 @@ pub(super) const SYN_QUEUE_FULL: Rule = Rule {
     thresholds: &[],
     place: Place::Server,
     needs: &[column::SYN_QUEUE_DROPS],
-    remedy: "raise the listener's backlog and net.core.somaxconn, keep net.ipv4.tcp_syncookies on; with it off, \
-             raise net.ipv4.tcp_max_syn_backlog",
+    remedy: "turn net.ipv4.tcp_syncookies on, so that a flood of SYN packets costs no place in the queue; raise the listener's \
+             backlog and net.core.somaxconn, and where cookies stay off, net.ipv4.tcp_max_syn_backlog; see who sends them \
+             (ss -tn state syn-recv)",
     counterfactual: "a longer backlog would not stop the slow connects",
     examine: Examination::Signs(&Signs {
         title: "The SYN queue was full",
@@ -40,6 +41,21 @@ pub(super) const SYN_QUEUE_FULL: Rule = Rule {
                 measure: SignMeasure::Events,
                 least: SYN_QUEUE,
                 say: |count, _| format!("{} answered with SYN cookies", counted(count, "SYN packet")),
+            },
+            // Without cookies the last quarter of the queue is kept for clients that are known, and what is dropped for that
+            // counts at no other place (`net/ipv4/tcp_input.c`, `tcp_conn_request`).
+            LimitSign {
+                quantity: column::LISTEN_DROPS,
+                measure: SignMeasure::EventsBeyond(column::LISTEN_OVERFLOWS),
+                least: Threshold::new(
+                    "SYN packets that were dropped while the accept queue had room",
+                    5.0,
+                    "count",
+                    "TcpExt.ListenDrops − TcpExt.ListenOverflows",
+                ),
+                say: |count, _| {
+                    format!("{} dropped while the accept queue had room", counted(count, "SYN packet"))
+                },
             },
         ],
         given: &[],

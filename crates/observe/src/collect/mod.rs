@@ -6,6 +6,7 @@
 //! - a value that was not read in this pass is `None`; nothing is carried over from an earlier pass.
 
 mod behind;
+mod carrier;
 mod cgroup;
 mod columns;
 mod cpu;
@@ -28,6 +29,7 @@ mod process;
 mod protocols;
 mod qdisc;
 mod requests;
+mod rtnetlink;
 mod sockstat;
 mod softirq;
 mod softnet;
@@ -164,6 +166,7 @@ pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
     (CollectorPace::EverySecond, tables::connections),
     (CollectorPace::EverySecond, tables::neighbors),
     (CollectorPace::EverySecond, link::collector),
+    (CollectorPace::EverySecond, carrier::collector),
     (CollectorPace::EverySecond, energy::collector),
     (CollectorPace::EverySecond, filesystem::collector),
     (CollectorPace::EverySample, own::collector),

@@ -2,8 +2,10 @@
 
 use crate::discover::{self, Entrances};
 use crate::roots::Roots;
+use crate::threads::RequestHandling;
 use crate::turn::Turn;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::Endpoint;
@@ -38,6 +40,8 @@ pub(crate) struct Watchlist {
     pub(crate) finds_others: bool,
     /// Where connections are accepted, and by whom.
     pub(crate) entrances: Entrances,
+    /// Which threads have requests, where that is seen.
+    pub(crate) handling: Option<Arc<RequestHandling>>,
     entries: Vec<Entry>,
     /// Processes that were found since they were last asked for.
     came: Vec<WatchedProcess>,
@@ -60,6 +64,7 @@ impl Watchlist {
             behind: vec![],
             finds_others: false,
             entrances: Entrances::default(),
+            handling: None,
             entries: vec![],
             came: vec![],
             logged: vec![],

@@ -16,6 +16,8 @@ const AROUND_NS: u64 = 6_000_000_000;
 pub(crate) enum SignMeasure {
     /// How often a counter counted in the whole trial, all its scopes together.
     Events,
+    /// The same without what another counter counted.
+    EventsBeyond(Quantity),
     /// The same per request sent.
     EventsPerRequest,
     /// The same as a part of what another counter counted, of the scope with the greatest part.
@@ -93,6 +95,11 @@ impl LimitSign {
         let (steady, quantity) = (view.server_steady(), self.quantity);
         match self.measure {
             SignMeasure::Events => view.server_whole().occurrences(quantity, scope),
+            SignMeasure::EventsBeyond(other) => {
+                let window = view.server_whole();
+                let counted = window.occurrences(quantity, scope)? - window.occurrences(other, scope)?;
+                Some(counted.max(0.0))
+            }
             SignMeasure::EventsPerRequest => {
                 ratio(view.server_whole().occurrences(quantity, scope)?, view.counts().sent as f64)
             }
@@ -124,7 +131,10 @@ impl LimitSign {
 impl SignMeasure {
     fn is_summed(self) -> bool {
         match self {
-            SignMeasure::Events | SignMeasure::EventsPerRequest | SignMeasure::Hz => true,
+            SignMeasure::Events
+            | SignMeasure::EventsBeyond(_)
+            | SignMeasure::EventsPerRequest
+            | SignMeasure::Hz => true,
             SignMeasure::Part(_)
             | SignMeasure::TimeRatio
             | SignMeasure::Mean
@@ -134,7 +144,8 @@ impl SignMeasure {
     }
 
     fn is_of_whole_trial(self) -> bool {
-        matches!(self, SignMeasure::Events | SignMeasure::EventsPerRequest | SignMeasure::Part(_))
+        use SignMeasure::{Events, EventsBeyond, EventsPerRequest, Part};
+        matches!(self, Events | EventsBeyond(_) | EventsPerRequest | Part(_))
     }
 }
 

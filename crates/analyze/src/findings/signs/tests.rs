@@ -38,7 +38,7 @@ fn with(specimen: Specimen, sign: &LimitSign, times: f64) -> Specimen {
     };
     let least = times * sign.least.value;
     let per_second = match sign.measure {
-        SignMeasure::Events => least,
+        SignMeasure::Events | SignMeasure::EventsBeyond(_) => least,
         // 2,000 requests per second.
         SignMeasure::EventsPerRequest => least * 2_000.0,
         SignMeasure::Part(_) => least * WHOLE,
@@ -51,6 +51,7 @@ fn with(specimen: Specimen, sign: &LimitSign, times: f64) -> Specimen {
     };
     let specimen = match sign.measure {
         SignMeasure::Part(whole) => specimen.counter(whole.name, scope, WHOLE),
+        SignMeasure::EventsBeyond(other) => specimen.counter(other.name, scope, 0.0),
         SignMeasure::Level(whole) | SignMeasure::Used(whole) => specimen.gauge(whole.name, scope, WHOLE),
         _ => specimen,
     };

@@ -4,8 +4,6 @@
 
 use sysdyno_netlink::{find, text, word};
 
-/// The type of questions for a link.
-pub(super) const RTM_GETLINK: u16 = 18;
 /// The type of questions for queueing disciplines.
 pub(super) const RTM_GETQDISC: u16 = 38;
 /// The type of questions for classes.
@@ -13,10 +11,6 @@ pub(super) const RTM_GETTCLASS: u16 = 42;
 
 /// `struct tcmsg`. Unit: bytes.
 const TRAFFIC_BYTES: usize = 20;
-/// `struct ifinfomsg`. Unit: bytes.
-const LINK_BYTES: usize = 16;
-
-const IFLA_IFNAME: u16 = 3;
 
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
@@ -45,21 +39,6 @@ pub(super) fn traffic_question(device: u32) -> [u8; TRAFFIC_BYTES] {
     let mut question = [0; TRAFFIC_BYTES];
     question[4..8].copy_from_slice(&device.to_ne_bytes());
     question
-}
-
-/// The question for a link.
-pub(super) fn link_question(device: u32) -> [u8; LINK_BYTES] {
-    let mut question = [0; LINK_BYTES];
-    question[4..8].copy_from_slice(&device.to_ne_bytes());
-    question
-}
-
-/// The name in the payload of a link; `None` if it is no link, or the name cannot be shown.
-pub(super) fn link_name(payload: &[u8]) -> Option<String> {
-    find(payload.get(LINK_BYTES..)?, IFLA_IFNAME)
-        .and_then(text)
-        .filter(|name| !name.contains(char::is_control))
-        .map(str::to_owned)
 }
 
 /// A queueing discipline of a device.

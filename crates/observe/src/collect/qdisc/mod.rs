@@ -1,25 +1,16 @@
 //! Queues in front of the interfaces in the target's network namespace: their drops, backlog, and rate limit. Source:
 //! rtnetlink, `RTM_GETQDISC`.
-//!
-//! Another namespace is queried through a socket that a dedicated thread opens there; the socket is closed when the
-//! target's process ends, because it would keep the namespace alive.
 
 mod codec;
 mod device;
 
+use super::rtnetlink::{RTM_GETLINK, TargetSocket, link_name, link_question};
 use super::{Collector, Pass, Table};
-use crate::discover::in_namespace;
-use crate::roots::Roots;
-use codec::{
-    HierarchyClass, Qdisc, QdiscKind, RTM_GETLINK, RTM_GETQDISC, RTM_GETTCLASS, link_name, link_question,
-    traffic_question,
-};
+use codec::{HierarchyClass, Qdisc, QdiscKind, RTM_GETQDISC, RTM_GETTCLASS, traffic_question};
 use device::{Device, ceiling, devices};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::column::{self, Quantity};
-use sysdyno_record::event::ProcessRole;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(QdiscCollector::default())
@@ -39,16 +30,10 @@ const OF_DEVICE: [Quantity; 4] =
 #[derive(Default)]
 struct QdiscCollector {
     table: Table,
-    socket: Option<OpenSocket>,
+    socket: TargetSocket,
     /// What has columns, in their order.
     shown: Vec<Shown>,
     is_failing: bool,
-}
-
-/// A socket, and the namespace that it is in by the inode of its file.
-struct OpenSocket {
-    namespace: u64,
-    socket: NetlinkSocket,
 }
 
 /// A device that has columns.
@@ -61,34 +46,11 @@ struct Shown {
 }
 
 impl QdiscCollector {
-    /// Opens a socket in the target's namespace; keeps the one that there is if it is in it.
-    fn follow(&mut self, pass: &Pass<'_>) -> io::Result<()> {
-        if !pass.is_look() && self.socket.is_some() {
-            return Ok(());
-        }
-        let roots = &pass.scene.roots;
-        let own = namespace(roots, "thread-self")?;
-        let target = pass.scene.first(ProcessRole::Target).map(|process| process.pid.to_string());
-        let wanted = target.as_deref().map_or(Ok(own), |pid| namespace(roots, pid));
-        let wanted = wanted.inspect_err(|_| self.socket = None)?;
-        if self.socket.as_ref().is_some_and(|open| open.namespace == wanted) {
-            return Ok(());
-        }
-        self.socket = None;
-        let socket = match target {
-            Some(pid) if wanted != own => {
-                in_namespace(roots.in_proc(&format!("{pid}/ns/net")), NetlinkSocket::route)
-            }
-            _ => NetlinkSocket::route(),
-        };
-        self.socket = Some(OpenSocket { namespace: wanted, socket: socket? });
-        self.shown.clear();
-        Ok(())
-    }
-
     fn try_read(&mut self, pass: &Pass<'_>) -> io::Result<()> {
-        self.follow(pass)?;
-        let Some(OpenSocket { socket, .. }) = &mut self.socket else { return Ok(()) };
+        if self.socket.follow(pass)? {
+            self.shown.clear();
+        }
+        let Some(socket) = self.socket.socket() else { return Ok(()) };
         let mut found = Vec::new();
         socket.list(RTM_GETQDISC, &traffic_question(0), |body| {
             found.extend(Qdisc::decode(body).filter(|_| found.len() < MAX_QDISCS));
@@ -146,7 +108,7 @@ impl Collector for QdiscCollector {
         let read = self.try_read(pass);
         self.is_failing = read.is_err();
         if let Err(error) = read {
-            self.socket = None;
+            self.socket.close();
             self.shown.clear();
             self.table.replace(OF_DEVICE.map(|quantity| quantity.of("netdev:*")).to_vec());
             self.table.explain_all(Some(&format!("cannot list queueing disciplines: {error}")));
@@ -156,10 +118,6 @@ impl Collector for QdiscCollector {
     fn table(&mut self) -> &mut Table {
         &mut self.table
     }
-}
-
-fn namespace(roots: &Roots, process: &str) -> io::Result<u64> {
-    Ok(std::fs::metadata(roots.in_proc(&format!("{process}/ns/net")))?.ino())
 }
 
 /// Asks for the limit of a device, and for its name if it was not among those shown `before`.

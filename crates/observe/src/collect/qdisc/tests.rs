@@ -1,8 +1,10 @@
 //! Messages as the kernel lays them out, and those of this host.
 
+use super::super::rtnetlink::link_name;
 use super::codec::{MAJOR, QdiscCounts, ROOT};
 use super::*;
 use crate::collect::Beat;
+use crate::roots::Roots;
 use crate::watch::Watchlist;
 use proptest::prelude::*;
 use sysdyno_netlink::put;

@@ -127,6 +127,7 @@ impl RequestCollector {
         }
         self.told.tell(program, scene)?;
         scene.entrances.is_watched = true;
+        scene.handling.get_or_insert_with(|| program.handling());
         if let WatchDue::Attaching(words) = due {
             program.set_sampling(words)?;
             return program.attach();

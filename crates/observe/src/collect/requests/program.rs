@@ -3,6 +3,7 @@
 use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
+use crate::threads::RequestHandling;
 use aya::maps::{Array, HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
 use aya::programs::links::FdLink;
 use aya::programs::{BtfTracePoint, ProgramError};
@@ -13,6 +14,7 @@ use std::hash::Hash;
 use std::io;
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
 use sysdyno_record::plan::Endpoint;
 
 /// Built by `scripts/build-bpf` out of `bpf/requests.bpf.c`.
@@ -55,6 +57,9 @@ pub(super) struct SocketProgram {
     parties: BpfMap<MapData, [u8; PARTY_BYTES], [u8; PLACE_BYTES]>,
     sums: PerCpuArray<MapData, Sums>,
     sampling: Array<MapData, Words>,
+    /// What the map `sampling` says.
+    words: Words,
+    handling: Arc<RequestHandling>,
     /// Tiers in the order of their numbers; `None`: the one that the load reaches.
     tiers: Vec<Option<Endpoint>>,
 }
@@ -87,12 +92,19 @@ impl SocketProgram {
             let link = function.attach().and_then(|id| function.take_link(id));
             self.links.push(link.map_err(|error| reason(&error))?.into());
         }
+        self.handling.set_share(share(self.words));
         Ok(())
     }
 
     /// Has them called no longer; the kernel's tracepoints then cost nothing.
     pub(super) fn detach(&mut self) {
         self.links.clear();
+        self.handling.set_share(0);
+    }
+
+    /// Which threads have requests.
+    pub(super) fn handling(&self) -> Arc<RequestHandling> {
+        Arc::clone(&self.handling)
     }
 
     fn of(mut loaded: Ebpf) -> Result<SocketProgram, MapError> {
@@ -106,6 +118,12 @@ impl SocketProgram {
             parties: take(&mut loaded, "parties")?.try_into()?,
             sums: take(&mut loaded, "sums")?.try_into()?,
             sampling: take(&mut loaded, "sampling")?.try_into()?,
+            words: [0; 3],
+            handling: Arc::new(RequestHandling::of([
+                take(&mut loaded, "open_requests")?,
+                take(&mut loaded, "last_turn")?,
+                take(&mut loaded, "handling")?,
+            ])?),
             tiers: vec![None],
             links: Vec::new(),
             loaded,
@@ -154,6 +172,8 @@ impl SocketProgram {
     /// # Errors
     /// The kernel refuses it.
     pub(super) fn set_sampling(&mut self, words: Words) -> Result<(), String> {
+        self.words = words;
+        self.handling.set_share(if self.links.is_empty() { 0 } else { share(words) });
         self.sampling.set(0, words, 0).map_err(|error| reason(&error))
     }
 
@@ -197,6 +217,11 @@ impl SocketProgram {
         };
         read().map_err(|error| reason(&error))
     }
+}
+
+/// Of the connections, one of so many is watched.
+fn share([mask, ..]: Words) -> u32 {
+    mask.saturating_add(1)
 }
 
 /// An address as a key of the map `tcp_listeners` has it.

@@ -129,3 +129,47 @@ fn some_of_the_connections_stand_for_all() {
     ask(&mut pairs);
     assert_eq!(of_server(&program)[0] - before[0], all, "all are watched again");
 }
+
+#[test]
+fn who_answers_what_it_has_read_is_told_from_who_hands_it_on() {
+    if !sysdyno_needs::has("threads that have requests", &["root"]) {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("is free");
+    let mut program = watching(&listener);
+    program.set_sampling([0, 8, 1]).expect("is told");
+    let handling = program.handling();
+    let (pid, own) = (std::process::id(), rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
+    let mut client = TcpStream::connect(listener.local_addr().expect("is bound")).expect("connects");
+    let (mut server, _) = listener.accept().expect("accepts");
+    let mut byte = [0];
+    let mut read = |server: &mut TcpStream| {
+        client.write_all(b"?").expect("is sent");
+        server.read_exact(&mut byte).expect("is read");
+    };
+    let answer = |server: &mut TcpStream| server.write_all(b"!").expect("is sent");
+    assert_eq!(handling.open_ns(own), None);
+    for _ in 0..20 {
+        read(&mut server);
+        assert!(handling.open_ns(own).is_some(), "it was read and is not answered");
+        answer(&mut server);
+        assert_eq!(handling.open_ns(own), None);
+    }
+    assert_eq!(handling.share_of(pid), Some(1));
+    read(&mut server);
+    program.set_sampling([0, 8, 2]).expect("is told");
+    answer(&mut server);
+    assert!(handling.open_ns(own).is_some(), "its answer came in another turn");
+    read(&mut server);
+    answer(&mut server);
+    assert_eq!(handling.open_ns(own), None);
+    program.detach();
+    assert_eq!(handling.share_of(pid), None, "nobody takes notes");
+    program.attach().expect("is attached again");
+    for _ in 0..20 {
+        read(&mut server);
+        std::thread::scope(|scope| scope.spawn(|| answer(&mut server)).join()).expect("no panic");
+        assert_eq!(handling.open_ns(own), None, "another thread has answered");
+    }
+    assert_eq!(handling.share_of(pid), None);
+}

@@ -4,8 +4,8 @@ use crate::discover::list_tasks;
 use crate::roots::Roots;
 use crate::source::read_once;
 use crate::threads::{
-    Doing, Sight, SocketSeen, ThreadFiles, at_descriptors, by_function, doing, futex_place, is_in_event_loop,
-    is_short_wait, is_writing,
+    Doing, RequestHandling, Sight, SocketSeen, ThreadFiles, at_descriptors, by_function, doing, futex_place,
+    is_in_event_loop, is_short_wait, is_writing,
 };
 use std::collections::{HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
@@ -31,10 +31,25 @@ pub(super) struct Sighting {
     pub(super) is_writing: bool,
     /// Where in the memory of its process it waits, for a lock or for something to do.
     pub(super) place: Option<u64>,
+    /// What is known of its request; `None`: nothing.
+    pub(super) request: Option<KnownRequest>,
     pub(super) seen: Sight,
 }
 
+/// Whether a thread has read a request and not answered it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KnownRequest {
+    pub(super) is_open: bool,
+    /// For so many requests an open one stands. If that is more than one, those that nobody watches do not show.
+    pub(super) share: u32,
+}
+
 impl Sighting {
+    /// Whether it has a request, and does not wait for events of others meanwhile.
+    pub(super) fn has_request(&self) -> bool {
+        self.request.is_some_and(|request| request.is_open) && !self.is_event_loop
+    }
+
     /// The sockets that it waits for, if that is what it does.
     pub(super) fn sockets(&self) -> Option<&Vec<SocketSeen>> {
         match &self.seen {
@@ -105,10 +120,24 @@ impl TierThreads {
         &mut self,
         roots: &Roots,
         threads: &[(u32, u32, bool)],
+        handling: Option<&RequestHandling>,
         buffer: &mut Vec<u8>,
     ) -> Vec<Sighting> {
         let in_turn = self.in_turn(threads);
-        let sightings = in_turn.into_iter().filter_map(|thread| self.sight(roots, thread, buffer)).collect();
+        let mut shares: HashMap<u32, Option<u32>> = HashMap::new();
+        let mut look = |thread: (u32, u32, bool)| {
+            let (pid, id, is_single) = thread;
+            let handling = handling.filter(|_| !is_single);
+            let share = handling.and_then(|known| *shares.entry(pid).or_insert_with(|| known.share_of(pid)));
+            let open_ns = || share.and(handling).map(|known| known.open_ns(id));
+            let before = open_ns();
+            let sighting = self.sight(roots, thread, buffer)?;
+            // Who has read or answered one meanwhile was seen before or after that.
+            let is_open = before.filter(|_| open_ns() == before).map(|open_ns| open_ns.is_some());
+            let request = is_open.zip(share).map(|(is_open, share)| KnownRequest { is_open, share });
+            Some(Sighting { request, ..sighting })
+        };
+        let sightings = in_turn.into_iter().filter_map(&mut look).collect();
         self.close_files(threads);
         sightings
     }
@@ -169,6 +198,7 @@ impl TierThreads {
             is_event_loop: is_in_event_loop(place),
             is_writing,
             place: futex_place(place).filter(|_| seen == Sight::Known(ThreadWait::Lock)),
+            request: None,
             seen,
         })
     }

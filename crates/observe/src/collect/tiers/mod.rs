@@ -136,7 +136,7 @@ impl TierCollector {
         let cpu_ns = clock::thread_cpu_ns();
         let seen: Vec<_> = tiers(scene)
             .into_iter()
-            .map(|(tier, processes)| self.census.look(&scene.roots, &tier, &processes, buffer))
+            .map(|(tier, processes)| self.census.look(scene, &tier, &processes, buffer))
             .collect();
         self.census_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         let is_search = is_due || self.is_urgent(&seen, begin);

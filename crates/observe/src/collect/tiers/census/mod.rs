@@ -7,15 +7,16 @@
 //! there are as many of them as connections: while all wait for one lock, few are ever seen at their connection, and those that
 //! are missing are looked for among the rest: not at a place in memory where several wait even while none is missing, since that is
 //! where they wait for something to do. A thread that was there before may sleep for its own purposes; one that has begun since
-//! then and sleeps has a request. Who may not trace the processes sees nothing.
+//! then and sleeps has a request. Where the kernel sees which threads have requests ([`RequestHandling`](crate::threads)), none of
+//! this is guessed: who has one counts, and who has none waits for one. Who may not trace the processes sees nothing.
 
 mod roles;
 
 use super::counts::TierCounts;
 use super::look::{Look, Sighting, TierThreads};
 use crate::discover::ConnectionEnds;
-use crate::roots::Roots;
 use crate::threads::{Sight, SocketEnd, SocketEnds, SocketSeen, at_sockets};
+use crate::watch::Watchlist;
 use roles::{ThreadRole, ThreadRoles};
 use std::collections::{HashMap, HashSet};
 use sysdyno_record::event::WatchedProcess;
@@ -35,16 +36,17 @@ impl Census {
     /// Looks at the threads of a tier.
     pub(super) fn look(
         &mut self,
-        roots: &Roots,
+        scene: &Watchlist,
         address: &Option<Endpoint>,
         processes: &[WatchedProcess],
         buffer: &mut Vec<u8>,
     ) -> Look {
+        let roots = &scene.roots;
         self.roles.note_parents(processes);
         let tier = self.tiers.entry(address.clone()).or_default();
         let threads = tier.threads(roots, processes);
         let is_first = self.roles.note_residents(&threads);
-        let sightings = tier.look(roots, &threads, buffer);
+        let sightings = tier.look(roots, &threads, scene.handling.as_deref(), buffer);
         Look { tier: address.clone(), sightings, scale: TierThreads::scale(threads.len()), is_first }
     }
 
@@ -88,11 +90,17 @@ impl Census {
                 Sight::Sockets(_) => at_sockets(&found),
             };
             self.roles.note_request(sighting, wait, &found);
+            let (wait, asked) =
+                if is_at_rest(sighting, wait) { (ThreadWait::Idle, None) } else { (wait, asked) };
             let pid = sighting.thread.0;
             match self.roles.role(sighting, wait) {
                 ThreadRole::Serving => {
                     counts.threads += 1.0;
-                    counts.add(wait, asked, 1.0);
+                    let open = sighting.request.filter(|_| sighting.has_request());
+                    let share = open.map_or(1.0, |request| f64::from(request.share));
+                    counts.add(wait, asked, share);
+                    // As many of those that nobody watches are not idle.
+                    counts.add(ThreadWait::Idle, None, 1.0 - share);
                 }
                 ThreadRole::OnlyLoop => {
                     counts.threads += 1.0;
@@ -118,12 +126,20 @@ impl Census {
         if is_new && connections.is_some_and(|connections| counts.threads >= connections) {
             self.roles.note_rests(look);
         }
+        let idle = &mut counts.waits[ThreadWait::Idle as usize];
+        *idle = idle.max(0.0);
         counts.scale(look.scale);
         rest.scale(look.scale);
         let missing = connections.map_or(0.0, |connections| (connections - counts.threads).max(0.0));
         counts.add_missing(missing, &rest);
         counts
     }
+}
+
+/// Whether a thread waits for a request, whatever it waits in: it is known that it has none, or of others than it that they have.
+fn is_at_rest(sighting: &Sighting, wait: ThreadWait) -> bool {
+    let is_unclear = matches!(wait, ThreadWait::Lock | ThreadWait::Timer);
+    sighting.request.is_some_and(|request| !request.is_open && (request.share > 1 || is_unclear))
 }
 
 /// What an event loop does that was seen at something: it may wait for its own helpers, or sleep until it is time for something.

@@ -73,7 +73,7 @@ impl ThreadRoles {
         // What leads outside may be anything that a thread does in the background.
         let is_asking = found.iter().flatten().any(|end| matches!(end, SocketEnd::Asking(_)));
         let is_at_request = is_asking || (wait == ThreadWait::Idle && is_at_accepted);
-        if is_at_request || sighting.is_writing {
+        if is_at_request || sighting.is_writing || sighting.has_request() {
             self.serving.insert(sighting.thread);
             self.served.insert(sighting.thread.0);
         }
@@ -152,7 +152,7 @@ impl ThreadRoles {
         let (pid, _) = sighting.thread;
         let is_at_work = wait != ThreadWait::Timer || !self.is_resident(sighting.thread);
         let is_at_rest = sighting.place.is_some_and(|place| self.rests.get(&(pid, place)) == Some(&None));
-        self.is_reader(pid) && is_at_work && !is_at_rest
+        self.is_reader(pid) && is_at_work && !is_at_rest && sighting.request.is_none()
     }
 
     /// Remembers where threads wait that have nothing to do.

@@ -1,5 +1,6 @@
 //! Tests of the census: which threads count, and as what.
 
+use super::super::look::KnownRequest;
 use super::*;
 use sysdyno_record::event::ProcessRole;
 
@@ -20,7 +21,20 @@ fn at(inodes: &[u64]) -> Sight {
 
 /// A thread of a process of several.
 fn sighting(id: u32, seen: Sight) -> Sighting {
-    Sighting { thread: (1, id), is_single: false, is_event_loop: false, is_writing: false, place: None, seen }
+    Sighting {
+        thread: (1, id),
+        is_single: false,
+        is_event_loop: false,
+        is_writing: false,
+        place: None,
+        request: None,
+        seen,
+    }
+}
+
+/// A thread of which it is known whether it has a request, which stands for so many.
+fn handling(id: u32, seen: Sight, is_open: bool, share: u32) -> Sighting {
+    Sighting { request: Some(KnownRequest { is_open, share }), ..sighting(id, seen) }
 }
 
 fn look(sightings: Vec<Sighting>, scale: f64) -> Look {
@@ -230,4 +244,38 @@ fn a_thread_of_an_event_loop_that_looks_up_a_name_is_counted() {
     let sightings = vec![event_loop, sighting(2, at(&[50])), sighting(3, Sight::Known(ThreadWait::Lock))];
     let counts = Census::default().count(&look(sightings, 1.0), &ends(), Some((0.0, true)));
     assert_eq!(counts.asking.into_values().map(|(_, count)| count).sum::<f64>(), 1.0);
+}
+
+#[test]
+fn who_has_a_request_counts_and_who_has_none_waits_for_one() {
+    let count = |census: &mut Census, sightings: Vec<Sighting>| {
+        let counts = census.count(&look(sightings, 1.0), &ends(), Some((8.0, true)));
+        let of = |wait: ThreadWait| counts.waits[wait as usize];
+        [counts.threads, of(ThreadWait::Idle), of(ThreadWait::Lock), of(ThreadWait::Timer)]
+    };
+    let (locked, sleeping) = (|| Sight::Known(ThreadWait::Lock), || Sight::Known(ThreadWait::Timer));
+    let census = &mut Census::default();
+    let all = (2..10).map(|id| handling(id, if id < 6 { sleeping() } else { locked() }, id < 6, 1));
+    assert_eq!(count(census, all.collect()), [4.0, 0.0, 0.0, 4.0]);
+    assert_eq!(count(census, vec![handling(6, at(&[20]), true, 1)]), [1.0, 0.0, 0.0, 0.0], "it asks");
+    let was_seen = "it was seen at a request before";
+    assert_eq!(count(census, vec![handling(6, locked(), false, 1)]), [1.0, 1.0, 0.0, 0.0], "{was_seen}");
+    assert_eq!(count(census, vec![handling(6, locked(), true, 1)]), [1.0, 0.0, 1.0, 0.0]);
+    let waiting = Sighting { is_event_loop: true, ..handling(11, Sight::Known(ThreadWait::Other), true, 1) };
+    assert_eq!(count(census, vec![waiting]), [0.0; 4], "an event loop has requests of many");
+}
+
+#[test]
+fn where_some_connections_are_watched_a_request_stands_for_several() {
+    let census = &mut Census::default();
+    let lock = || Sight::Known(ThreadWait::Lock);
+    let mut count = |open: u32| {
+        let all = (2..10).map(|id| handling(id, lock(), id < 2 + open, 4)).collect();
+        let counts = census.count(&look(all, 1.0), &ends(), None);
+        [counts.threads, counts.waits[ThreadWait::Lock as usize], counts.waits[ThreadWait::Idle as usize]]
+    };
+    assert_eq!(count(0), [0.0; 3], "none of them was ever seen with a request");
+    assert_eq!(count(8), [8.0, 32.0, 0.0], "by chance all are watched");
+    assert_eq!(count(1), [8.0, 4.0, 4.0]);
+    assert_eq!(count(2), [8.0, 8.0, 0.0]);
 }
