@@ -73,6 +73,14 @@ impl PathTier {
         // The sum of none is a negative zero.
         self.waits.iter().filter(|wait| wait.kind == kind).map(|wait| wait.threads_count).sum::<f64>() + 0.0
     }
+
+    /// Of its threads that serve requests, the part that waited for something other than a CPU while they had one. `None`: they
+    /// could not be looked at, or there were none.
+    pub fn waiting_ratio(&self) -> Option<f64> {
+        let serving = self.serving_count.filter(|count| *count > 0.0)?;
+        let waits = self.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
+        Some(waits.map(|wait| wait.threads_count).sum::<f64>() / serving)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls takes a reference")]

@@ -16,7 +16,6 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::LatencyKind;
-use sysdyno_record::path::WaitKind;
 
 const UNREAD_SHARE: Threshold = Threshold::new(
     "connections with a request that the server has not yet read ÷ requests in flight",
@@ -71,7 +70,7 @@ const MACHINE_FULL: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
-const ALL_WAIT: Threshold = Threshold::new(
+pub(super) const ALL_WAIT: Threshold = Threshold::new(
     "share of the threads that serve which wait for something, on average, for all requests to queue behind it",
     0.9,
     "ratio",
@@ -228,13 +227,11 @@ fn behind_workers(scene: &Scene, window: &Window, scope: &str) -> Option<f64> {
     let view = &scene.focus;
     let path = path_of(view);
     let tier = &path[tier_at(&path, scope)?];
-    let waits = tier.waits.iter().filter(|wait| wait.kind != WaitKind::Running);
-    let waiting: f64 = waits.map(|wait| wait.threads_count).sum();
     let requests = tier.requests.as_ref()?;
     let mean_ns = view.request_mean_ns()?;
     let queue = window.level(column::LISTENER_QUEUE, scope).filter(|queue| queue.mean >= QUEUED.value);
     let needed = if queue.is_some() { MOST_WAIT } else { ALL_WAIT };
-    (ratio(waiting, tier.serving_count?)? >= needed.value)
+    (tier.waiting_ratio()? >= needed.value)
         .then(|| ratio(requests.unread_ns + requests.inside_ns, mean_ns))?
 }
 

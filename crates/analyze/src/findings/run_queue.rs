@@ -1,5 +1,6 @@
 //! A server that waits for a CPU although CPUs are idle: other tasks run first, or its threads crowd onto a few CPUs.
 
+use super::pool::ALL_WAIT;
 use super::process::most_throttled;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{percent, rate};
@@ -48,7 +49,7 @@ pub(super) const CROWDED: Rule = Rule {
     id: "C02",
     name: "run-queue-delay",
     meaning: "Threads of the server wait for a CPU longer than they run, although CPUs are idle.",
-    thresholds: &[WAITED, BUSY, DELAYED, OFTEN, PREEMPTED, PRESSURE, THROTTLED],
+    thresholds: &[WAITED, BUSY, DELAYED, OFTEN, ALL_WAIT, PREEMPTED, PRESSURE, THROTTLED],
     place: Place::Server,
     needs: &[column::PROCESS_RUN_DELAY],
     remedy: "look for what shares its CPUs: pinned threads, interrupts, real-time tasks, a low weight (CPUWeight=, nice); give \
@@ -144,13 +145,15 @@ fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
 }
 
 /// The share of a request's time that it lies unread at a tier whose threads wait for a CPU longer than they run, and what that
-/// tier is called: who waits for a CPU reads nothing meanwhile.
+/// tier is called: who waits for a CPU reads nothing meanwhile. Where nearly all that serve wait for something else, nobody is free to.
 fn unread_meanwhile(view: &TrialView) -> Option<(f64, String)> {
     let path = path_of(view);
     let mean_ns = view.request_mean_ns()?;
     let of_tier = |tier: &PathTier| {
         let (delay, used) = (tier.run_delay_cpus.filter(|delay| *delay >= OFTEN.value)?, tier.cpus?);
         ratio(delay, delay + used).filter(|share| *share >= WAITED.value)?;
+        let is_free = tier.waiting_ratio().is_none_or(|waiting| waiting < ALL_WAIT.value);
+        is_free.then_some(())?;
         Some((ratio(tier.requests.as_ref()?.unread_ns, mean_ns)?.min(1.0), called(&path, tier)))
     };
     path.iter().filter_map(of_tier).max_by(|(one, _), (other, _)| one.total_cmp(other))
@@ -233,6 +236,21 @@ mod tests {
         // A piece may be partly in one second and partly in the next.
         assert!(busy > 0.9, "{busy}");
         assert!(window.machine().is_some_and(|machine| (machine.busy_ratio - 0.5).abs() < 0.02));
+    }
+
+    #[test]
+    fn what_lies_unread_while_all_workers_sleep_does_not_wait_for_a_cpu() {
+        let sleeping = |count: f64| {
+            let case = slow().cpu(0.1, 0.05, 0.01).server(0.1);
+            let ns = case.view().request_mean_ns().expect("was filled");
+            let case = case
+                .counter("process.run_delay_us", &format!("process:{TARGET}"), 0.2e6)
+                .requests("tier:target", [0.5 * ns, 0.5 * ns]);
+            let case = case.gauge("waits.threads_count", "tier:target", 16.0);
+            preempted(case.gauge("waits.timer_count", "tier:target", count))
+        };
+        assert!(confidence(sleeping(2.0)) >= Some(Confidence::Likely));
+        assert_eq!(confidence(sleeping(15.8)), Some(Confidence::Excluded));
     }
 
     #[test]
