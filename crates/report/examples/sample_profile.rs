@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, (profile, summary)) in samples {
         std::fs::write(folder.join(format!("{name}.html")), render_profile(&profile, &summary, &made))?;
     }
-    let (record, [measured, low]) = (fixture::SampleRecord::run(), profile::under_load());
+    let (mut record, [measured, low]) = (fixture::SampleRecord::run(), profile::under_load());
+    record.events.extend(profile::tiers());
     let input = ReportInput { profile: Some(&measured), profile_low: Some(&low), ..record.input() };
     std::fs::write(folder.join("searched.html"), render(&input))?;
     Ok(())

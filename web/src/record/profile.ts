@@ -105,17 +105,24 @@ export function countedEvent(profile: Profile): SampledEvent | null {
   return profile.event === undefined || profile.event === "cpu-clock" ? null : profile.event;
 }
 
-/** Programs with their share of a profile, the largest first. */
-export function programsOf(profile: Profile): { name: string; ratio: number }[] {
+/** What the stacks of a process are put under, below the root. */
+export type Grouping = (process: { pid: number; name: string }) => string;
+
+export const byProgram: Grouping = ({ name }) => name;
+
+const NO_PROCESS = { pid: 0, name: "" };
+
+/** Groups with their share of a profile, the largest first. */
+export function groupsOf(profile: Profile, grouping: Grouping = byProgram): { name: string; ratio: number }[] {
   const sums = new Map<string, number>();
   let whole = 0;
   for (const stack of profile.stacks) {
-    const name = profile.processes[stack.process]?.name ?? "";
+    const name = grouping(profile.processes[stack.process] ?? NO_PROCESS);
     sums.set(name, (sums.get(name) ?? 0) + weightOf(stack));
     whole += weightOf(stack);
   }
-  const programs = [...sums].map(([name, value]) => ({ name, ratio: value / Math.max(whole, 1) }));
-  return programs.sort((a, b) => b.ratio - a.ratio);
+  const groups = [...sums].map(([name, value]) => ({ name, ratio: value / Math.max(whole, 1) }));
+  return groups.sort((a, b) => b.ratio - a.ratio);
 }
 
 export interface Weight {
@@ -130,7 +137,7 @@ export interface FlameNode {
   id: number;
   name: string;
   object: string;
-  /** `null` of the root and of programs, which are no functions. */
+  /** `null` of the root, of groups, and of programs, which are no functions. */
   kind: FrameKind | null;
   value: number;
   /** Of that, what it ran or waited itself. */
@@ -165,10 +172,10 @@ function child(parent: Growing, key: string, make: () => Growing): Growing {
   return made;
 }
 
-/** The tree of all stacks, or of those of one program. Below the root are programs. */
-export function flameTree(profile: Profile, program: string | null): FlameNode {
+/** The tree of all stacks, or of those of one group. Below the root are the groups, and below those the programs. */
+export function flameTree(profile: Profile, chosen: string | null, grouping: Grouping = byProgram): FlameNode {
   const root = sprout(null, "all", "", null);
-  grow(root, profile, program, (node) => node);
+  grow(root, profile, { chosen, grouping }, (node) => node);
   sort(root);
   return root;
 }
@@ -177,26 +184,38 @@ export function flameTree(profile: Profile, program: string | null): FlameNode {
  * One tree of both profiles: frames of one name, file, and kind that were called alike are one. Values are nanoseconds per response
  * of the load.
  */
-export function differenceTree(profile: Profile, before: Profile, program: string | null): FlameNode {
+export function differenceTree(profile: Profile, before: Profile, chosen: string | null, grouping: Grouping = byProgram): FlameNode {
   const root = sprout(null, "all", "", null);
-  grow(root, profile, program, (node) => node, 1 / Math.max(profile.requests_count ?? 0, 1));
-  grow(root, before, program, (node) => node.before, 1 / Math.max(before.requests_count ?? 0, 1));
+  grow(root, profile, { chosen, grouping }, (node) => node, 1 / Math.max(profile.requests_count ?? 0, 1));
+  grow(root, before, { chosen, grouping }, (node) => node.before, 1 / Math.max(before.requests_count ?? 0, 1));
   sort(root);
   return root;
 }
 
+/** Which stacks are shown, and what they are put under. */
+interface Choice {
+  /** A group; `null`: all of them. */
+  chosen: string | null;
+  grouping: Grouping;
+}
+
 /** Adds the stacks of a profile to a tree, their weight times `scale` to one of the weights of each node. */
-function grow(root: Growing, profile: Profile, program: string | null, side: (node: Growing) => Weight, scale = 1): void {
+function grow(root: Growing, profile: Profile, { chosen, grouping }: Choice, side: (node: Growing) => Weight, scale = 1): void {
   for (const stack of profile.stacks) {
-    const name = profile.processes[stack.process]?.name ?? "";
-    if (program !== null && name !== program) continue;
+    const process = profile.processes[stack.process] ?? NO_PROCESS;
+    const group = grouping(process);
+    if (chosen !== null && group !== chosen) continue;
     const value = weightOf(stack) * scale;
     const add = (node: Growing) => {
       side(node).value += value;
       side(node).count += stack.count;
       return node;
     };
-    let node = add(child(add(root), name, () => sprout(root, name, "", null)));
+    let node = add(root);
+    for (const name of new Set([group, process.name])) {
+      const parent: Growing = node;
+      node = add(child(parent, name, () => sprout(parent, name, "", null)));
+    }
     for (const index of stack.frames) {
       const frame = profile.frames[index];
       if (!frame) continue;

@@ -538,7 +538,7 @@ export type Mark =
   | { kind: "phase_end"; trial: number; phase: PhaseKind }
   | { kind: "warning" | "hard_stop" | "note"; text: string }
   | { kind: "signal"; name: string }
-  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" | "foreign" }
+  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" | "foreign"; tier?: { address: { tcp: string } | { unix: string } } }
   | { kind: "host_lost"; host: string; reason: string }
   | { kind: "log_lines"; log: string; new_count: number; example: string }
   | ({ kind: "setting" | "setting_changed" | "setting_undone" | "setting_kept" | "setting_left" } & SettingHeld)

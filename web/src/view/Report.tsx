@@ -7,7 +7,6 @@ import type { ProbeConclusion } from "../record/probes.ts";
 import { proofRows } from "../record/proofs.ts";
 import { servicesOf } from "../record/services.ts";
 import { settingsOf } from "../record/settings.ts";
-import type { Payload } from "../record/types.ts";
 import { Answer } from "./Answer.tsx";
 import { Capacity } from "./Capacity.tsx";
 import { Findings } from "./Findings.tsx";
@@ -51,7 +50,7 @@ function partsOf(run: Run): Part[] {
     services.length > 0 && folded("services", "Counters of the services", plural(services.length, "service"), <Services run={run} />),
     proofs.length > 0 && folded("proofs", "What was tried", plural(proofRows(proofs).filter(({ run }) => run !== null).length, "experiment"), <Proofs proofs={proofs} />, true),
     findings.length > 0 && folded("findings", "Findings", findingsNote(run), <Findings run={run} />),
-    profile !== undefined && folded("profile", "Where the CPU time goes", "flame graph", <Profiled profile={profile} low={run.payload.profile_low} server={serverOf(events)} />),
+    profile !== undefined && folded("profile", "Where the CPU time goes", "flame graph", <Profiled profile={profile} low={run.payload.profile_low} events={events} />),
     folded("timeline", "Timeline", plural(counters, "counter"), <Timeline run={run} />),
     folded("requests", "Requests", requestsNote(run), <Requests run={run} />),
     folded("machine", "Machine", factsNote(facts), <Machine facts={facts} />),
@@ -81,9 +80,4 @@ export function Report({ run }: { run: Run }) {
   const { manifest, plan } = run.payload;
   const subject = loadOf(plan)?.target.url ?? manifest.id;
   return <RunFrame manifest={manifest} subject={subject} answer={<Answer run={run} />} parts={partsOf(run)} />;
-}
-
-/** Names of the processes that serve the load. */
-function serverOf(events: Payload["events"]): ReadonlySet<string> {
-  return new Set(events.flatMap(({ event }) => (event.kind === "watched" && event.role === "target" ? [event.command] : [])));
 }

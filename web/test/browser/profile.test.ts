@@ -143,6 +143,22 @@ describe("profile", { skip: skipWithout(hasChromium, "profile", "chromium") }, (
     }
   });
 
+  test("puts stacks under the tiers of a server, or under programs", async () => {
+    for (const viewport of [DESK, PHONE]) {
+      const { page } = await open("searched", { viewport });
+      const [by, group] = [page.locator(".flame-tools select").first(), page.locator(".flame-tools select").nth(1)];
+      const groups = () => group.locator("option").allInnerTexts();
+      assert.deepEqual(await groups(), ["all", "nginx (67.7%)", "php-fpm at /run/php/php-fpm.sock (32.3%)"]);
+      await group.selectOption({ index: 2 });
+      assert.equal(await page.locator(".flame-box", { hasText: "tcp_sendmsg" }).count(), 0);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= viewport.width, `${width}`);
+      await by.selectOption("program");
+      assert.deepEqual(await groups(), ["all", "nginx (67.7%)", "php-fpm (32.3%)"]);
+      await page.context().close();
+    }
+  });
+
   test("shows one program alone", async () => {
     const { page } = await open("ordinary", { viewport: PHONE });
     await page.locator(".flame-tools select").selectOption("php-fpm");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changedFunctions, direction, isComparable } from "../../src/record/difference.ts";
-import { differenceTree, type FrameKind, flameBoxes, flameTree, matching, type Profile, programsOf } from "../../src/record/profile.ts";
+import { byTier } from "../../src/record/parts.ts";
+import { differenceTree, type FrameKind, flameBoxes, flameTree, groupsOf, matching, type Profile } from "../../src/record/profile.ts";
 
 const frame = (name: string, kind: FrameKind = "user") => ({ name, object: `${name}.so`, kind, is_resolved: true });
 const stack = (process: number, frames: number[], count: number) => ({ process, frames, count, value_ns: count * 10 });
@@ -45,7 +46,20 @@ test("stacks that begin alike share their frames, across processes of one name",
 test("a program can be seen alone, and what it weighs among all", () => {
   assert.deepEqual(flameTree(profile, "db").children.map(({ name }) => name), ["db"]);
   assert.equal(flameTree(profile, "no such").value, 0);
-  assert.deepEqual(programsOf(profile), [{ name: "web", ratio: 0.7 }, { name: "db", ratio: 0.3 }]);
+  assert.deepEqual(groupsOf(profile), [{ name: "web", ratio: 0.7 }, { name: "db", ratio: 0.3 }]);
+});
+
+test("stacks are put under the tiers of a server that has several, and below those under programs", () => {
+  const watched = (pid: number, command: string, role: "target" | "generator", address?: { tcp: string }) =>
+    ({ mono_ns: 0, event: { kind: "watched", pid, command, role, ...(address ? { tier: { address } } : {}) } }) as const;
+  const front = [watched(1, "master", "target"), watched(2, "worker", "target")];
+  assert.equal(byTier(front), null, "it has one tier");
+  const tiers = byTier([...front, watched(3, "db", "target", { tcp: "127.0.0.1:3306" })]);
+  assert.ok(tiers);
+  const root = flameTree({ ...profile, processes: [...profile.processes, { pid: 9, name: "web" }], stacks: [...profile.stacks, stack(3, [0], 10)] }, null, tiers);
+  assert.deepEqual(root.children.map(({ name, value }) => [name, value]), [["master", 700], ["db at 127.0.0.1:3306", 300], ["others", 100]]);
+  assert.deepEqual(root.children.map(({ children }) => children.map(({ name }) => name)), [["web"], ["db"], ["web"]]);
+  assert.deepEqual(groupsOf(profile, tiers)[1], { name: "db at 127.0.0.1:3306", ratio: 0.3 });
 });
 
 test("boxes lie below their callers, and what is too narrow is left out", () => {

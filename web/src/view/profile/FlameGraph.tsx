@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percent } from "../../number.ts";
-import { differenceTree, type FlameNode, flameTree, matching, type Profile } from "../../record/profile.ts";
+import { byProgram, differenceTree, type FlameNode, flameTree, type Grouping, groupsOf, matching, type Profile } from "../../record/profile.ts";
 import { FlameBoxes } from "./FlameBoxes.tsx";
 import { Details, Legend } from "./FlameDetails.tsx";
 
@@ -10,15 +10,19 @@ interface FlameGraphProps {
   profile: Profile;
   /** A profile of the same kind; colors then tell what differs from it per response. */
   before?: Profile | undefined;
-  programs: readonly { name: string; ratio: number }[];
-  /** The program that is shown at first; all without one. */
-  first?: string | undefined;
+  /** Puts stacks under tiers; without it, under programs only. */
+  tiers?: Grouping | null | undefined;
+  /** Programs of which the largest is shown at first; without it, all are. */
+  first?: ReadonlySet<string> | undefined;
 }
 
-export function FlameGraph({ profile, before, programs, first }: FlameGraphProps) {
-  const [program, setProgram] = useState<string | null>(first ?? null);
+export function FlameGraph({ profile, before, tiers, first }: FlameGraphProps) {
+  const [isByTier, setIsByTier] = useState(tiers != null);
+  const grouping = isByTier && tiers ? tiers : byProgram;
+  const groups = useMemo(() => groupsOf(profile, grouping), [profile, grouping]);
+  const [chosen, setChosen] = useState<string | null>(tiers ? null : (groups.find(({ name }) => first?.has(name))?.name ?? null));
   const [search, setSearch] = useState("");
-  const root = useMemo(() => (before ? differenceTree(profile, before, program) : flameTree(profile, program)), [profile, before, program]);
+  const root = useMemo(() => (before ? differenceTree(profile, before, chosen, grouping) : flameTree(profile, chosen, grouping)), [profile, before, chosen, grouping]);
   const [zoomed, setZoomed] = useState<FlameNode | null>(null);
   const [pointed, setPointed] = useState<FlameNode | null>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -40,11 +44,20 @@ export function FlameGraph({ profile, before, programs, first }: FlameGraphProps
   return (
     <div class="flame">
       <div class="flame-tools">
+        {tiers && (
+          <label>
+            By{" "}
+            <select value={isByTier ? "tier" : "program"} onChange={(event) => [setIsByTier(event.currentTarget.value === "tier"), setChosen(null)]}>
+              <option value="tier">tier</option>
+              <option value="program">program</option>
+            </select>
+          </label>
+        )}
         <label>
-          Program{" "}
-          <select value={program ?? ""} onChange={(event) => setProgram(event.currentTarget.value || null)}>
+          {isByTier ? "Tier" : "Program"}{" "}
+          <select value={chosen ?? ""} onChange={(event) => setChosen(event.currentTarget.value || null)}>
             <option value="">all</option>
-            {programs.map(({ name, ratio }) => (
+            {groups.map(({ name, ratio }) => (
               <option key={name} value={name}>
                 {name} ({percent(ratio)})
               </option>
@@ -71,7 +84,7 @@ export function FlameGraph({ profile, before, programs, first }: FlameGraphProps
         {wanted !== "" && `${percent(matching(root, wanted) / Math.max(root.value, 1))} of the stacks contain “${search.trim()}”`}
       </p>
       <Legend isDifference={before !== undefined} />
-      <FlameBoxes key={program ?? ""} root={root} top={top} wanted={wanted} isDifference={before !== undefined} zoom={setZoomed} point={setPointed} />
+      <FlameBoxes key={`${isByTier} ${chosen ?? ""}`} root={root} top={top} wanted={wanted} isDifference={before !== undefined} zoom={setZoomed} point={setPointed} />
       <Details node={pointed && rootOf(pointed) === root ? pointed : top} root={root} profile={profile} isDifference={before !== undefined} />
     </div>
   );

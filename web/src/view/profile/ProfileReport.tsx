@@ -34,7 +34,7 @@ function Answer({ payload }: { payload: ProfilePayload }) {
       {profile.kind === "on-cpu" && !profile.kernel_unseen && kinds.length > 0 && (
         <p>{kinds.map(({ kind, ratio }) => `${percent(ratio)} in ${kind === "user" ? "programs" : (KINDS.find((each) => each.kind === kind)?.name ?? kind)}`).join(" · ")}</p>
       )}
-      <FlameGraph profile={profile} programs={summary.programs} />
+      <FlameGraph profile={profile} />
     </section>
   );
 }
