@@ -142,8 +142,8 @@ pub(super) const LINK_DOWN: Rule = Rule {
     thresholds: &[],
     place: Place::Server,
     needs: &[column::NETDEV_DOWNS],
-    remedy: "look for what takes it down: the kernel's log (dmesg), cable and port, the driver, a bond or switch that changes \
-             over, or whoever sets it down at the other end",
+    remedy: "look for what takes it down: the kernel's log (dmesg), cable, port, driver, a bond or switch that changes over, \
+             or somebody at the other end",
     counterfactual: "while the link stays up requests would take as long",
     examine: Examination::Signs(&Signs {
         title: "A network link goes down now and then",

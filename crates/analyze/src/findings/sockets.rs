@@ -22,9 +22,8 @@ pub(super) const SYN_QUEUE_FULL: Rule = Rule {
     thresholds: &[],
     place: Place::Server,
     needs: &[column::SYN_QUEUE_DROPS],
-    remedy: "turn net.ipv4.tcp_syncookies on, so that a flood of SYN packets costs no place in the queue; raise the listener's \
-             backlog and net.core.somaxconn, and where cookies stay off, net.ipv4.tcp_max_syn_backlog; see who sends them \
-             (ss -tn state syn-recv)",
+    remedy: "turn net.ipv4.tcp_syncookies on, so that a flood of SYN packets takes no place in the queue, and see who sends \
+             them (ss -tn state syn-recv); raise the listener's backlog, net.core.somaxconn, and net.ipv4.tcp_max_syn_backlog",
     counterfactual: "a longer backlog would not stop the slow connects",
     examine: Examination::Signs(&Signs {
         title: "The SYN queue was full",
