@@ -54,6 +54,18 @@ export interface SqueezeConclusion {
   elapsed_ns: number;
 }
 
+/** How near a tier came to the end of what there is a fixed number of. */
+export interface ResourceThreshold {
+  kind: "workers" | "descriptors" | "memory" | "tasks" | "queue";
+  tier: string;
+  address?: string;
+  /** At most; of workers on average. */
+  used: number;
+  available: number;
+  is_reached: boolean;
+  sentence: string;
+}
+
 export const SQUEEZE_SCHEMA = "sysdyno.report-squeeze/1";
 
 export interface SqueezePayload {
@@ -64,7 +76,7 @@ export interface SqueezePayload {
   damage: string[];
   plan: { tryout: TryPlan; depths: number[]; only?: ResourceKind[] } | null;
   facts: { facts: Record<string, Fact> } | null;
-  found: { variants: Variant[]; left_out: { name: string; reason: string }[] } | null;
+  found: { variants: Variant[]; left_out: { name: string; reason: string }[]; thresholds?: ResourceThreshold[] } | null;
   conclusion: SqueezeConclusion;
   trials: TryTrial[];
 }

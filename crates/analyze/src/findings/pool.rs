@@ -2,7 +2,7 @@
 
 use super::effect::waiting_in_sockets;
 use super::taken_up::{EACH, FREE, IDLE, QUEUED, TakenUp, idle_ratio};
-use super::workers::{ASLEEP, Workers, tier_at};
+use super::workers::{ALL_WAIT, ASLEEP, Workers, tier_at};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in, turns};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, name, percent, whole};
@@ -67,12 +67,6 @@ const AWAKE: Threshold = Threshold::new(
 const MACHINE_FULL: Threshold = Threshold::new(
     "share of all CPUs in use, at which threads that are short of CPU explain the queue, however few they are",
     0.95,
-    "ratio",
-    HOUSE,
-);
-pub(super) const ALL_WAIT: Threshold = Threshold::new(
-    "share of the threads that serve which wait for something, on average, for all requests to queue behind it",
-    0.9,
     "ratio",
     HOUSE,
 );

@@ -1,7 +1,7 @@
 //! A server that waits for a CPU although CPUs are idle: other tasks run first, or its threads crowd onto a few CPUs.
 
-use super::pool::ALL_WAIT;
 use super::process::most_throttled;
+use super::workers::ALL_WAIT;
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{percent, rate};
 use crate::path::{called, path_of};

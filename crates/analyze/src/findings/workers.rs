@@ -15,6 +15,12 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, Quantity, ScopeKind};
 use sysdyno_record::path::{PathTier, TierWait, WaitKind};
 
+pub(super) const ALL_WAIT: Threshold = Threshold::new(
+    "share of the threads that serve which wait for something, on average, for all requests to queue behind it",
+    0.9,
+    "ratio",
+    HOUSE,
+);
 pub(super) const ASLEEP: Threshold =
     Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
 

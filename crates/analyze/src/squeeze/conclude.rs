@@ -49,7 +49,7 @@ pub fn conclude(
     let diagnostics = [placebo(&rows), check(&rows)].into_iter().flatten().collect();
     SqueezeConclusion {
         schema: SQUEEZE_SCHEMA.into(),
-        headline: sentence::headline(&rows, sum.as_ref(), &void),
+        headline: sentence::headline(&rows, sum.as_ref(), &void, &found.thresholds),
         metric: plan.tryout.metric,
         baseline: baseline(course, &tryout),
         rows,

@@ -3,6 +3,7 @@
 use super::link::limited_links;
 use super::list::List;
 use super::surroundings::PilotSurroundings;
+use super::threshold::thresholds;
 use super::tier::tiers;
 use crate::readings::Window;
 use crate::view::TrialView;
@@ -48,6 +49,7 @@ pub fn find(view: &TrialView, plan: &SqueezePlan, around: &PilotSurroundings) ->
         disks.iter().for_each(|disk| list.disk(disk, &window));
     }
     list.connections(view.plan().connections);
+    list.found.thresholds = thresholds(view);
     list.found
 }
 

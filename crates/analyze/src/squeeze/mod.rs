@@ -22,6 +22,9 @@
 //! **A link** is squeezed by the rate of the token bucket that limits what an interface sends. A link that nothing limits is
 //! left out: it is as fast as the CPUs that serve it. **A disk** is squeezed by the limits that control groups have for it.
 //!
+//! **Workers, descriptors, memory, tasks, and places in queues** are no rates: less of them matters only where they are used up.
+//! The pilot tells how much of each is used; nothing is taken away of these.
+//!
 //! Both squeezes of CPU are stop-and-go, so that latency rises in steps; squeezes are judged by goodput.
 
 mod conclude;
@@ -37,6 +40,7 @@ mod sum;
 mod surroundings;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod tier;
 
 pub use conclude::conclude;

@@ -4,7 +4,9 @@ use super::elasticity::best;
 use crate::format::{cpus, percent, sentence};
 use crate::tryout::effect_text;
 use sysdyno_record::effect::Effect;
-use sysdyno_record::squeeze::{Elasticity, ElasticitySum, ResourceKind, RowWord, SqueezeRow, SumWord};
+use sysdyno_record::squeeze::{
+    Elasticity, ElasticitySum, ResourceKind, ResourceThreshold, RowWord, SqueezeRow, SumWord,
+};
 
 /// A change as a share with its sign.
 fn change(ratio: f64) -> String {
@@ -20,7 +22,12 @@ fn interval([low, high]: [f64; 2]) -> String {
 }
 
 /// The result in one sentence.
-pub(super) fn headline(rows: &[SqueezeRow], sum: Option<&ElasticitySum>, void: &[String]) -> String {
+pub(super) fn headline(
+    rows: &[SqueezeRow],
+    sum: Option<&ElasticitySum>,
+    void: &[String],
+    thresholds: &[ResourceThreshold],
+) -> String {
     if let Some(reason) = void.first() {
         return format!("This says nothing about the server: {reason}");
     }
@@ -32,18 +39,21 @@ pub(super) fn headline(rows: &[SqueezeRow], sum: Option<&ElasticitySum>, void: &
     };
     match sum.filter(|sum| sum.word == SumWord::Missing) {
         Some(_) if first.is_none_or(|row| row.word != RowWord::Limits) => {
-            format!("{told}; something that is not in it does: {}", missing(rows))
+            format!("{told}; something that is not in it does: {}", missing(rows, thresholds))
         }
         _ => told,
     }
 }
 
 /// What can be missing from the list: requests that queue do not wait for a delay, nor for their clients.
-fn missing(rows: &[SqueezeRow]) -> &'static str {
+fn missing(rows: &[SqueezeRow], thresholds: &[ResourceThreshold]) -> String {
+    if let Some(reached) = thresholds.iter().find(|threshold| threshold.is_reached) {
+        return reached.sentence.clone();
+    }
     let connections = rows.iter().find(|row| row.kind == ResourceKind::Connections);
     match connections.map(|row| row.word) {
-        Some(RowWord::Spare) => "a pool or a lock, for which requests queue",
-        _ => "a pool, a lock, a delay, or the clients",
+        Some(RowWord::Spare) => "a pool or a lock, for which requests queue".to_owned(),
+        _ => "a pool, a lock, a delay, or the clients".to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@ mod action;
 mod bite;
 mod conclusion;
 mod plan;
+mod threshold;
 
 pub use action::{BurnKind, BurnSpec, Contrast, SqueezeAction};
 pub use bite::{BiteCounter, SqueezeBite};
@@ -16,3 +17,4 @@ pub use conclusion::{
     Elasticity, ElasticitySum, RowWord, SQUEEZE_SCHEMA, SqueezeConclusion, SqueezeRow, SumWord,
 };
 pub use plan::{LeftOutResource, ResourceKind, SqueezePlan, SqueezedResource, SqueezedResources};
+pub use threshold::{ResourceThreshold, ThresholdKind};

@@ -1,6 +1,6 @@
 //! What is squeezed: the plan, what was found to squeeze, and what a variant takes away.
 
-use super::Contrast;
+use super::{Contrast, ResourceThreshold};
 use crate::named::named;
 use crate::tryout::{TryPlan, Variant};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,9 @@ pub struct SqueezedResources {
     pub contrasts: Vec<Contrast>,
     /// Resources that cannot be squeezed here.
     pub left_out: Vec<LeftOutResource>,
+    /// Resources that are no rates, the fullest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ResourceThreshold>,
 }
 
 impl SqueezedResources {

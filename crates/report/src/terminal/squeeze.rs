@@ -22,6 +22,9 @@ const ROWS_MAX: usize = 20;
 /// Most reasons that are printed of each kind.
 const REASONS_MAX: usize = 4;
 
+/// Resources that are no rates, of which as many are printed: the fullest.
+const THRESHOLDS_MAX: usize = 3;
+
 /// The result of a squeeze, as `squeeze` and `show` print it; ends with a newline.
 pub fn render_squeeze(input: &SqueezeInput<'_>, style: &Style) -> String {
     let mut screen = Screen::new(*style);
@@ -168,6 +171,14 @@ fn draw_around(input: &SqueezeInput<'_>, screen: &mut Screen) {
     for left_out in input.found().iter().flat_map(|found| &found.left_out).take(REASONS_MAX) {
         let text = format!("{}: {}", left_out.name, left_out.reason);
         screen.sentence(Rank::Needed, (Tone::Doubtful, "Left out"), (Tone::Plain, &text));
+    }
+    let thresholds = input.found().map_or(&[][..], |found| &found.thresholds);
+    for threshold in thresholds.iter().take(THRESHOLDS_MAX) {
+        let (rank, tone) = match threshold.is_reached {
+            true => (Rank::Needed, Tone::Doubtful),
+            false => (Rank::Useful, Tone::Quiet),
+        };
+        screen.sentence(rank, (tone, "Threshold"), (tone, &threshold.sentence));
     }
     let trials = input.trials().count();
     let took = number::span(Duration::from_nanos(input.conclusion.elapsed_ns));

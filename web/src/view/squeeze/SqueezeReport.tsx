@@ -10,13 +10,17 @@ import { Again, Files } from "../Provenance.tsx";
 import { Resources } from "./Resources.tsx";
 import { SqueezePairs } from "./SqueezePairs.tsx";
 import { SqueezeMethod } from "./SqueezeMethod.tsx";
+import { Thresholds } from "./Thresholds.tsx";
 
 function partsOf(payload: SqueezePayload): Part[] {
   const { conclusion, damage, facts, found, plan } = payload;
   const warnings = conclusion.diagnostics.filter(({ is_warning }) => is_warning).length + damage.length;
+  const thresholds = found?.thresholds ?? [];
+  const reached = thresholds.filter(({ is_reached }) => is_reached).length;
   const note = warnings === 0 ? "nothing speaks against it" : plural(warnings, "warning");
   const parts: (Part | false)[] = [
     folded("depths", "Every depth, and the proof that it bit", plural(conclusion.rows.length, "resource"), <Resources conclusion={conclusion} isWhole />, true),
+    thresholds.length > 0 && folded("thresholds", "Resources that are no rates", reached === 0 ? "all have room" : `${reached} used up`, <Thresholds thresholds={thresholds} />, true),
     folded("trust", "Checks of the method", note, <Checks payload={payload} />),
     folded("pairs", "Pairs", plural(conclusion.pairs.length, "pair"), <SqueezePairs payload={payload} />),
     folded("machine", "Machine", factsNote(facts), <Machine facts={facts} />),
