@@ -11,7 +11,7 @@ export function Thresholds({ thresholds }: { thresholds: readonly ResourceThresh
       <p class="measure">
         {prose("There is a fixed number of these. A little less of one changes nothing before it is less than what is used, so nothing was taken away: this is what was used while the load was at its highest.")}
       </p>
-      <Table label="Resources that are no rates" stacks heads={["resource", { number: "used" }, "", "what was seen"]}>
+      <Table label="What was used of each" stacks heads={["resource", { number: "used" }, "result", "what was seen"]}>
         {thresholds.map(({ kind, tier, address, used, available, is_reached, sentence }) => (
           <tr key={`${kind} ${tier} ${address ?? ""}`}>
             <th scope="row">
