@@ -152,7 +152,7 @@ pub(super) const LINK_DOWN: Rule = Rule {
             quantity: column::NETDEV_DOWNS,
             measure: SignMeasure::Events,
             least: WENT_DOWN,
-            say: |count, device| format!("{device} lost its carrier, {} in all", counted(count, "time")),
+            say: |count, device| format!("carrier lost {}, most often on {device}", counted(count, "time")),
         }],
         given: &[],
         confirmers: &[SENT_AGAIN, TIMED_OUT],

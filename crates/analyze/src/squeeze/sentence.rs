@@ -5,7 +5,7 @@ use crate::format::{cpus, percent, sentence};
 use crate::tryout::effect_text;
 use sysdyno_record::effect::Effect;
 use sysdyno_record::squeeze::{
-    Elasticity, ElasticitySum, ResourceKind, ResourceThreshold, RowWord, SqueezeRow, SumWord,
+    Elasticity, ElasticitySum, ResourceKind, ResourceThreshold, RowWord, SqueezeRow, SumWord, may_be_in_list,
 };
 
 /// A change as a share with its sign.
@@ -34,6 +34,10 @@ pub(super) fn headline(
     let first = rows.iter().find(|row| row.kind.is_ranked() && best(row).is_some());
     let told = match first {
         Some(row) if matches!(row.word, RowWord::Limits | RowWord::Matters) => row.sentence.clone(),
+        Some(_) if may_be_in_list(rows, sum) => {
+            "Can't tell which resource limits the server: the intervals are too wide. Measure more pairs, or longer windows"
+                .to_owned()
+        }
         Some(_) => "No resource in the list limits the server".to_owned(),
         None => "No squeeze produced an interval".to_owned(),
     };

@@ -246,6 +246,14 @@ fn a_generator_that_matters_makes_the_run_void() {
 }
 
 #[test]
+fn where_intervals_are_too_wide_no_resource_is_ruled_out() {
+    for (deviation, expected) in [(0.3, "Can't tell which resource"), (0.005, "No resource in the list")] {
+        let conclusion = run(3, |_| 1.0, deviation, true);
+        assert!(conclusion.headline.starts_with(expected), "{}", conclusion.headline);
+    }
+}
+
+#[test]
 fn a_squeeze_that_did_not_bite_says_nothing() {
     let conclusion = run(3, bound, 0.01, false);
     assert!(conclusion.rows.iter().all(|row| row.word == RowWord::Void), "{:?}", conclusion.rows);

@@ -62,6 +62,8 @@ fn of_tier(view: &TrialView, window: &Window, path: &[PathTier], tier: &PathTier
     let threshold = |one: Use| {
         let is_reached = match one.kind {
             ThresholdKind::Workers => one.used >= ALL_BUSY * one.available && has_waiting(tier),
+            // The page cache fills what is left, and gives it back.
+            ThresholdKind::Memory => false,
             _ => one.used >= REACHED * one.available,
         };
         let sentence = sentence(&called(path, tier), &one, is_reached);
@@ -117,21 +119,19 @@ fn sentence(who: &str, one: &Use, is_reached: bool) -> String {
             format!("a process of {who} had at most {used} of its {available} file descriptors open")
         }
         ThresholdKind::Memory => {
-            format!("{who} used at most {used} of the {available} that its control group may")
+            format!("{who} used at most {used} of its control group's {available}, the page cache included")
         }
         ThresholdKind::Tasks => {
-            format!(
-                "{who} had at most {used} of the {available} processes and threads that its control group may have"
-            )
+            format!("{who} had at most {used} of the {available} processes and threads of its control group")
         }
         ThresholdKind::Queue => {
-            format!("at most {used} connections waited for {who}, of {available} that may")
+            format!("at most {used} of {available} connections waited for {who}")
         }
     };
     match (is_reached, one.kind) {
         (true, ThresholdKind::Workers) => format!("{told}, and requests waited for a free one"),
         (true, _) => format!("{told}: none are left"),
-        (false, _) => format!("{told}: {} can go", percent((1.0 - one.used / one.available).max(0.0))),
+        (false, _) => format!("{told} ({})", percent(one.used / one.available)),
     }
 }
 
@@ -163,12 +163,16 @@ mod tests {
             of.map(|one| one.kind).collect::<Vec<_>>()
         };
         let found = with(5.0);
-        assert_eq!(kinds(&found, true), [ThresholdKind::Memory, ThresholdKind::Workers], "{found:?}");
-        assert_eq!(kinds(&found, false), [ThresholdKind::Descriptors, ThresholdKind::Queue]);
+        assert_eq!(kinds(&found, true), [ThresholdKind::Workers], "{found:?}");
+        let others = [ThresholdKind::Memory, ThresholdKind::Descriptors, ThresholdKind::Queue];
+        assert_eq!(kinds(&found, false), others, "the fullest first");
+        let open =
+            &found.iter().find(|one| one.kind == ThresholdKind::Descriptors).expect("is there").sentence;
+        assert_eq!(open, "a process of nginx had at most 87 of its 1,024 file descriptors open (8.5%)");
         let sentence =
             &found.iter().find(|one| one.kind == ThresholdKind::Workers).expect("is there").sentence;
         let expected = "3.9 of the 4 threads of php-fpm that serve requests were busy on average, and requests waited for a free one";
         assert_eq!(sentence, expected);
-        assert_eq!(kinds(&with(0.0), true), [ThresholdKind::Memory], "nobody waits for it");
+        assert_eq!(kinds(&with(0.0), true), [], "nobody waits for it");
     }
 }

@@ -33,6 +33,13 @@ pub struct SqueezeConclusion {
     pub elapsed_ns: u64,
 }
 
+/// Whether one of the resources may be what limits the server, for all that is known: its interval is too wide, and the sum does not
+/// say that something else does.
+pub fn may_be_in_list(rows: &[SqueezeRow], sum: Option<&ElasticitySum>) -> bool {
+    let is_missing = sum.is_some_and(|sum| sum.word == SumWord::Missing);
+    !is_missing && rows.iter().any(|row| row.kind.is_ranked() && row.word == RowWord::CannotTell)
+}
+
 /// What was found of a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SqueezeRow {

@@ -15,6 +15,7 @@ pub use action::{BurnKind, BurnSpec, Contrast, SqueezeAction};
 pub use bite::{BiteCounter, SqueezeBite};
 pub use conclusion::{
     Elasticity, ElasticitySum, RowWord, SQUEEZE_SCHEMA, SqueezeConclusion, SqueezeRow, SumWord,
+    may_be_in_list,
 };
 pub use plan::{LeftOutResource, ResourceKind, SqueezePlan, SqueezedResource, SqueezedResources};
 pub use threshold::{ResourceThreshold, ThresholdKind};

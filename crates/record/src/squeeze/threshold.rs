@@ -33,7 +33,7 @@ pub struct ResourceThreshold {
     pub used: f64,
     /// How much there is. Unit: as above.
     pub available: f64,
-    /// Whether it was used up: with less of it, the server does less.
+    /// Whether it was used up: with less of it, the server does less. Never of memory, which the page cache fills.
     pub is_reached: bool,
     /// The same in a sentence.
     pub sentence: String,

@@ -10,7 +10,9 @@ use crate::place;
 use crate::squeeze::{SqueezeInput, bite_text};
 use std::time::Duration;
 use sysdyno_record::effect::Effect;
-use sysdyno_record::squeeze::{Elasticity, ResourceKind, RowWord, SqueezeRow, SumWord};
+use sysdyno_record::squeeze::{
+    Elasticity, ResourceKind, ResourceThreshold, RowWord, SqueezeRow, SumWord, may_be_in_list,
+};
 
 /// Columns of a resource's name, and of its bar: with the widest numbers a row has 80.
 const NAME_COLUMNS: usize = 18;
@@ -22,8 +24,9 @@ const ROWS_MAX: usize = 20;
 /// Most reasons that are printed of each kind.
 const REASONS_MAX: usize = 4;
 
-/// Resources that are no rates, of which as many are printed: the fullest.
+/// Resources that are no rates, of which as many are printed, if this part of them was used. Unit: ratio. House value.
 const THRESHOLDS_MAX: usize = 3;
+const NEAR_MIN: f64 = 0.5;
 
 /// The result of a squeeze, as `squeeze` and `show` print it; ends with a newline.
 pub fn render_squeeze(input: &SqueezeInput<'_>, style: &Style) -> String {
@@ -41,7 +44,9 @@ fn draw_word(input: &SqueezeInput<'_>, screen: &mut Screen) {
     let (tone, word) = match conclusion.rows.first().map(|row| row.word) {
         _ if !conclusion.void.is_empty() => (Tone::Bad, "✘ VOID"),
         Some(RowWord::Limits | RowWord::Matters) => (Tone::Good, "✔ FOUND"),
-        Some(RowWord::Spare) => (Tone::Doubtful, "= NOT IN THE LIST"),
+        Some(RowWord::Spare) if !may_be_in_list(&conclusion.rows, conclusion.sum.as_ref()) => {
+            (Tone::Doubtful, "= NOT IN THE LIST")
+        }
         _ => (Tone::Doubtful, "? CAN'T TELL"),
     };
     let badge = style.dress(tone, &style.characters(word));
@@ -173,7 +178,8 @@ fn draw_around(input: &SqueezeInput<'_>, screen: &mut Screen) {
         screen.sentence(Rank::Needed, (Tone::Doubtful, "Left out"), (Tone::Plain, &text));
     }
     let thresholds = input.found().map_or(&[][..], |found| &found.thresholds);
-    for threshold in thresholds.iter().take(THRESHOLDS_MAX) {
+    let is_near = |one: &&ResourceThreshold| one.is_reached || one.used >= NEAR_MIN * one.available;
+    for threshold in thresholds.iter().filter(is_near).take(THRESHOLDS_MAX) {
         let (rank, tone) = match threshold.is_reached {
             true => (Rank::Needed, Tone::Doubtful),
             false => (Rank::Useful, Tone::Quiet),

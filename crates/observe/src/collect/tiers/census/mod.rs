@@ -136,10 +136,13 @@ impl Census {
     }
 }
 
-/// Whether a thread waits for a request, whatever it waits in: it is known that it has none, or of others than it that they have.
+/// Whether a thread counts as one that waits for a request, whatever it waits in: it has none, or none that is watched, for which
+/// others stand. One that is stopped is that either way.
 fn is_at_rest(sighting: &Sighting, wait: ThreadWait) -> bool {
     let is_unclear = matches!(wait, ThreadWait::Lock | ThreadWait::Timer);
-    sighting.request.is_some_and(|request| !request.is_open && (request.share > 1 || is_unclear))
+    let is_stopped = wait == ThreadWait::Stopped;
+    let is_at_rest = |share: u32| is_unclear || (share > 1 && !is_stopped);
+    sighting.request.is_some_and(|request| !request.is_open && is_at_rest(request.share))
 }
 
 /// What an event loop does that was seen at something: it may wait for its own helpers, or sleep until it is time for something.

@@ -278,4 +278,7 @@ fn where_some_connections_are_watched_a_request_stands_for_several() {
     assert_eq!(count(8), [8.0, 32.0, 0.0], "by chance all are watched");
     assert_eq!(count(1), [8.0, 4.0, 4.0]);
     assert_eq!(count(2), [8.0, 8.0, 0.0]);
+    let stopped = (2..10).map(|id| handling(id, Sight::Known(ThreadWait::Stopped), false, 4)).collect();
+    let counts = census.count(&look(stopped, 1.0), &ends(), None);
+    assert_eq!(counts.waits[ThreadWait::Stopped as usize], 8.0, "whether they have requests or not");
 }
